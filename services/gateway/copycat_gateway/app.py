@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from http import HTTPMethod
 from typing import Any
 
-from litestar import Litestar, Router
+from litestar import Litestar, Response, Router, route
 from litestar.config.cors import CORSConfig
 from litestar.di import Provide
+from litestar.enums import HttpMethod, MediaType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
 from copycat_gateway.access.admission import Admission
-from copycat_gateway.access.audited import Audited
+from copycat_gateway.access.calls import Audited, RememberingCallers
 from copycat_gateway.access.foreign_pages import ForeignPages
-from copycat_gateway.access.remembering import RememberingCallers
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.headers import ResponseHeaders
-from copycat_gateway.edge.intake import check_media_types
-from copycat_gateway.edge.limit import RequestLimit
+from copycat_gateway.edge.intake import RequestLimit, check_media_types
 from copycat_gateway.edge.openapi.document import openapi_config
-from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
 from copycat_gateway.edge.protocol import OneLength
 from copycat_gateway.edge.spans import RequestSpans
 from copycat_gateway.extensions.guard import ExtensionGuard
 from copycat_gateway.extensions.loading import Extensions
-from copycat_gateway.health import Health
-from copycat_gateway.loggers import WorkerLoggers
 from copycat_gateway.routes import (
-    configs,
     connectors,
     health,
     history,
@@ -40,16 +37,39 @@ from copycat_gateway.routes import (
     metrics,
     offsets,
     plugins,
-    restarts,
     root,
     states,
     statuses,
     tasks,
     topics,
-    undoing,
-    workers,
 )
+from copycat_gateway.routes.health import Health
+from copycat_gateway.routes.loggers import WorkerLoggers
 from copycat_gateway.settings import GatewaySettings
+
+
+def options_handlers(handlers: Iterable[HTTPRouteHandler]) -> Sequence[HTTPRouteHandler]:
+    """Return a handler of OPTIONS for each path of these; it names the methods that the document has."""
+    methods: dict[str, set[str]] = defaultdict(lambda: {HTTPMethod.OPTIONS.value})
+    for handler in filter(_is_told, handlers):
+        for path in handler.paths:
+            methods[path].update(handler.http_methods)
+            if HttpMethod.GET in handler.http_methods:
+                methods[path].add(HTTPMethod.HEAD.value)
+    return [_options(path, ", ".join(sorted(allowed))) for path, allowed in methods.items()]
+
+
+def _is_told(handler: HTTPRouteHandler) -> bool:
+    return handler.include_in_schema is not False
+
+
+def _options(path: str, allow: str) -> HTTPRouteHandler:
+    @route(path, http_method=HttpMethod.OPTIONS, include_in_schema=False, status_code=200)
+    async def options() -> Response[str]:
+        return Response(allow, headers={"Allow": allow}, media_type=MediaType.TEXT)
+
+    return options
+
 
 ADMIN: Sequence[HTTPRouteHandler] = loggers.HANDLERS
 REST: Sequence[HTTPRouteHandler] = (
@@ -57,17 +77,13 @@ REST: Sequence[HTTPRouteHandler] = (
     *health.HANDLERS,
     *metrics.HANDLERS,
     *connectors.HANDLERS,
-    *configs.HANDLERS,
     *statuses.HANDLERS,
     *states.HANDLERS,
-    *restarts.HANDLERS,
     *tasks.HANDLERS,
     *topics.HANDLERS,
     *offsets.HANDLERS,
-    *undoing.HANDLERS,
     *history.HANDLERS,
     *plugins.HANDLERS,
-    *workers.HANDLERS,
     *internal.HANDLERS,
 )
 #: Method and path of whatever answers, which no extension may replace.

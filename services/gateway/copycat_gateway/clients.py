@@ -19,8 +19,7 @@ from copycat_rpc.tls import ServicesTls
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, answering_refusals
-from copycat_gateway.metrics.lost_logs import LostLogs
-from copycat_gateway.metrics.scrape import Scrape
+from copycat_gateway.scrape import LostLogs, Scrape
 from copycat_gateway.workers import Workers
 
 if TYPE_CHECKING:

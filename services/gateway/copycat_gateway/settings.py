@@ -22,7 +22,7 @@ from copycat_tls.keys import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 from copycat_gateway.access.foreign_pages import KEY as ORIGINS
 from copycat_gateway.access.foreign_pages import Trusted, trusted
 from copycat_gateway.edge.headers import HeaderRule, header_rules
-from copycat_gateway.extensions.installed import KEY as EXTENSIONS
+from copycat_gateway.extensions.loading import KEY as EXTENSIONS
 
 ADMIN_LISTENERS: Final = ConfigKey(
     "admin.listeners",

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
-from copycat_gateway.edge.limit import RequestLimit
+from copycat_gateway.edge.intake import RequestLimit
 
 from tests.contract.gateway.world import World
 

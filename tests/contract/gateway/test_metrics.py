@@ -14,7 +14,7 @@ from copycat.metrics.v1.metrics_service_pb2_grpc import (
 )
 from copycat.scheduler.v1.scheduler_service_pb2 import Worker
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
-from copycat_gateway.metrics.scrape import Scrape, ServiceMetrics
+from copycat_gateway.scrape import Scrape, ServiceMetrics
 from copycat_gateway.workers import Workers
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import METRICS_SERVICE_NAME

@@ -7,8 +7,8 @@ from math import inf, isnan
 
 import pytest
 from copycat.metrics.v1 import metrics_service_pb2 as pb
-from copycat_gateway.metrics.page import CONTENT_TYPE, page
-from copycat_gateway.metrics.scrape import ServiceMetrics
+from copycat_gateway.routes.metrics import CONTENT_TYPE, page
+from copycat_gateway.scrape import ServiceMetrics
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 

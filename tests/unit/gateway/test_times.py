@@ -11,7 +11,7 @@ import pytest
 from copycat.types.v1 import types_pb2
 from copycat_gateway.clients import WrittenRevisions
 from copycat_gateway.errors import BadRequestError
-from copycat_gateway.offsets.times import duration, instant
+from copycat_gateway.moments import duration, instant
 
 
 @pytest.mark.parametrize(

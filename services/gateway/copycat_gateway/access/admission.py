@@ -12,9 +12,8 @@ from copycat_access.settings import RULES_FILE, AccessSettings
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.rest_extensions import Authenticator
 
-from copycat_gateway.access.authentication import Authentication
+from copycat_gateway.access.authentication import Authentication, AuthorThreads
 from copycat_gateway.access.authorisation import Access
-from copycat_gateway.access.threads import AuthorThreads
 
 
 @dataclass(frozen=True, slots=True)

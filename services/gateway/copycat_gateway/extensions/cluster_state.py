@@ -15,7 +15,7 @@ from copycat_rpc.configs import config_from_proto
 
 from copycat_gateway.clients import Services
 from copycat_gateway.errors import STATUS_UNKNOWN, answering_refusals
-from copycat_gateway.views.statuses import STATES
+from copycat_gateway.views.connectors import STATES
 
 R = TypeVar("R")
 

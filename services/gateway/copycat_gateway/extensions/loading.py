@@ -1,23 +1,131 @@
-"""From `rest.extension.classes` to filters and resources, before the first request is answered."""
+"""REST extensions: found by `rest.extension.classes`, asked for filters and resources before any request."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
+from urllib.parse import quote, unquote
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import Plugins, RestExtension, load_plugins
+from copycat_connect.plugin import PluginKind, Plugins, RestExtension, load_plugins
 from copycat_connect.plugin.loading import reason_of
 from copycat_connect.plugin.rest_extensions import Authenticator, ClusterState, RequestFilter, Resource
 
-from copycat_gateway.access.threads import AuthorThreads
-from copycat_gateway.extensions.installed import KEY, Installed
-from copycat_gateway.extensions.resources import Resources
+from copycat_gateway.access.authentication import AuthorThreads
+
+KEY: Final = "rest.extension.classes"
+KINDS: Final = (PluginKind.REST_EXTENSION,)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The installed plugins, of which extensions are made by name."""
+
+    plugins: Plugins
+    """The plugins that load here; those of connectors may need what a gateway has not."""
+
+    def made(self, name: str) -> RestExtension:
+        """Make the extension of a class name or alias.
+
+        Raises:
+            ConfigError: It does not exist, or cannot be loaded.
+        """
+        spec = self.plugins.get(name, KINDS)
+        if spec is None:
+            raise ConfigError(
+                f"{KEY} names {name}, which is not an installed REST extension. Known: {self._known()}."
+                f" Correct the name, or install the package that has it.{self.plugins.unloadable_hint()}",
+                key=KEY,
+            )
+        made = spec.make()
+        if not isinstance(made, RestExtension):
+            raise ConfigError(f"its factory makes a {type(made).__name__}, which is no RestExtension")
+        return made
+
+    def _known(self) -> str:
+        return ", ".join(each.class_name for each in self.plugins.all() if each.kind in KINDS) or "none"
+
+
+METHOD: Final = re.compile(r"[A-Z]+")
+PARAMETER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::str)?\}")
+Pattern = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundResource:
+    """The resource that answers a request, with what its path says."""
+
+    answer: Resource
+    """The extension's resource."""
+    parameters: Mapping[str, str]
+    """What stands in the places of its path."""
+
+
+class Resources:
+    """The resources of all extensions; none takes a path from the interface itself."""
+
+    def __init__(self, taken: Iterable[tuple[str, str]] = ()) -> None:
+        """`taken`: method and path of what answers already."""
+        self._taken = [(method, _pattern(path)) for method, path in taken]
+        self._added: list[tuple[str, Pattern, Resource]] = []
+
+    def add(self, method: str, path: str, answer: Resource) -> None:
+        """Add one.
+
+        Raises:
+            ConfigError: The method or the path is malformed, or it is taken.
+        """
+        if METHOD.fullmatch(method) is None:
+            raise ConfigError(f"'{method}' is no HTTP method: write GET, PUT, POST, PATCH or DELETE")
+        if not path.startswith("/") or "//" in path or path == "/":
+            raise ConfigError(
+                f"The path '{path}' of a resource is malformed: write /guests or /guests/{{name}}"
+            )
+        pattern = _pattern(path)
+        for known, other in (*self._taken, *((each, its) for each, its, _ in self._added)):
+            if known == method and _meet(pattern, other):
+                raise ConfigError(f"{method} {path} is answered already, by /{'/'.join(other)}")
+        self._added.append((method, pattern, answer))
+
+    def find(self, method: str, path: str) -> FoundResource | None:
+        """Return what answers a normalised path; HEAD is answered as GET."""
+        wanted = "GET" if method == "HEAD" else method
+        segments = path.strip("/").split("/")
+        for known, pattern, answer in self._added:
+            if known == wanted and _meet(pattern, segments):
+                return FoundResource(answer, dict(_filled(pattern, segments)))
+        return None
+
+    @property
+    def are_none(self) -> bool:
+        """True where no extension has added one."""
+        return not self._added
+
+
+def _pattern(path: str) -> Pattern:
+    parts: Collection[str] = path.strip("/").split("/")
+    return [part if PARAMETER.fullmatch(part) else quote(unquote(part), safe="") for part in parts]
+
+
+def _meet(one: Pattern, other: Pattern) -> bool:
+    """Tell whether a path exists that both are for."""
+    return len(one) == len(other) and all(
+        mine == its or PARAMETER.fullmatch(mine) or PARAMETER.fullmatch(its)
+        for mine, its in zip(one, other, strict=True)
+    )
+
+
+def _filled(pattern: Pattern, segments: Sequence[str]) -> Iterable[tuple[str, str]]:
+    for part, segment in zip(pattern, segments, strict=True):
+        if match := PARAMETER.fullmatch(part):
+            yield match[1], unquote(segment)
+
 
 log = logging.getLogger(__name__)
 

@@ -19,10 +19,9 @@ from copycat_gateway.errors import BadRequestError, FailedRequestError
 from copycat_gateway.offsets.bodies import SinkChange, as_known, sink_changes, source_changes
 from copycat_gateway.offsets.memory import moves, source_moves
 from copycat_gateway.offsets.query import Moment
-from copycat_gateway.offsets.refusals import otherwise
 from copycat_gateway.offsets.source import read_source
-from copycat_gateway.offsets.target import Target
-from copycat_gateway.views.offset_effects import sink_moved, source_moved
+from copycat_gateway.offsets.target import Target, otherwise
+from copycat_gateway.views.offsets import sink_moved, source_moved
 
 NOT_ASKED: Final = (
     "The connector was not asked whether it takes these offsets: it is asked when they are changed, since it"

@@ -10,10 +10,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Annotated, Any, Final
+
+from litestar import Request
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.params import QueryParameter
 
 from copycat_gateway.errors import BadRequestError
-from copycat_gateway.offsets.times import duration, instant
+from copycat_gateway.moments import duration, instant
 
 DRY_RUN: Final = "dry_run"
 TO: Final = "to"
@@ -100,3 +105,44 @@ def iso(millis: int) -> str:
     """Return milliseconds since the epoch as ISO 8601, in UTC."""
     time = datetime.fromtimestamp(millis / 1000, UTC)
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+DryRun = Annotated[
+    str | None,
+    QueryParameter(
+        name=DRY_RUN,
+        description="true: say what the change would do, and change nothing. The connector may run.",
+    ),
+]
+To = Annotated[
+    str | None,
+    QueryParameter(
+        name=TO,
+        description="Instead of a body: move every position to this time, as in 2026-11-20T10:00Z.",
+    ),
+]
+Rewind = Annotated[
+    str | None,
+    QueryParameter(
+        name=REWIND,
+        description="Instead of a body: move every position back by this time, as in 2h, 1d12h or PT2H.",
+    ),
+]
+
+
+async def dry_run(request: Request[Any, Any, State], dry: DryRun = None) -> bool:
+    """Return whether nothing is to be changed."""
+    check_names(request.query_params, (DRY_RUN,))
+    return is_dry(dry)
+
+
+async def options(
+    request: Request[Any, Any, State], dry: DryRun = None, to: To = None, rewind: Rewind = None
+) -> OffsetsQuery:
+    """Return how a change is to be made."""
+    check_names(request.query_params, (DRY_RUN, TO, REWIND))
+    return OffsetsQuery(is_dry(dry), moment({TO: to, REWIND: rewind}, datetime.now(UTC)))
+
+
+ONLY_DRY_RUN = {"dry_run": Provide(dry_run)}
+OPTIONS = {"options": Provide(options)}

@@ -14,8 +14,7 @@ from copycat_gateway.edge.progress import left
 from copycat_gateway.offsets.bodies import SinkChange, sink_changes
 from copycat_gateway.offsets.hook import call_hook
 from copycat_gateway.offsets.memory import remember, sink_moves
-from copycat_gateway.offsets.refusals import members_left, otherwise
-from copycat_gateway.offsets.target import Target, await_end_of_tasks
+from copycat_gateway.offsets.target import Target, await_end_of_tasks, members_left, otherwise
 
 FORGOTTEN: Final = -1
 """The position that stands for none in the hook's request."""

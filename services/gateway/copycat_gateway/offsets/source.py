@@ -13,8 +13,7 @@ from copycat_gateway.edge.progress import left
 from copycat_gateway.offsets.bodies import as_known, source_changes
 from copycat_gateway.offsets.hook import call_hook
 from copycat_gateway.offsets.memory import remember, source_moves
-from copycat_gateway.offsets.refusals import otherwise
-from copycat_gateway.offsets.target import Target, await_end_of_tasks
+from copycat_gateway.offsets.target import Target, await_end_of_tasks, otherwise
 
 
 async def read_source(services: Services, target: Target) -> Sequence[types_pb2.SourceOffset]:

@@ -1,8 +1,12 @@
-"""The connector an offsets request is about, and whether its offsets may change."""
+"""The connector an offsets request is about, whether its offsets may change, and how that is refused."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
@@ -12,12 +16,49 @@ from copycat_connect.config.client_overrides import overrides_of
 from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.config.offsets_store import store_keys
 from copycat_rpc.configs import config_from_proto, config_to_proto
+from copycat_rpc.errors import RemoteError
 from copycat_rpc.target_states import target_state_from_proto
+from copycat_telemetry.changes import log_change
 
 from copycat_gateway.catalogue import SINK, SOURCE, connector_class
 from copycat_gateway.clients import Services
-from copycat_gateway.errors import BadRequestError, FailedRequestError
-from copycat_gateway.offsets.refusals import tasks_left
+from copycat_gateway.errors import BadRequestError, FailedRequestError, answering_refusals
+
+log = logging.getLogger(__name__)
+
+GROUP_ACTIVE: Final = "group.active"
+
+
+@contextmanager
+def otherwise(text: str) -> Iterator[None]:
+    """Answer a failing offset service with this text, Kafka Connect's; the reason goes into the log.
+
+    A refusal with a code of its own status (the service is away, say) is passed on.
+    """
+    try:
+        yield
+    except RemoteError as error:
+        if error.remote_code.http == FailedRequestError.code.http and error.remote_code.name != GROUP_ACTIVE:
+            log_change(log, "offsets request failed", logging.ERROR, answered=text, why=error.message)
+            raise FailedRequestError(text) from error
+        raise
+
+
+def tasks_left(connector: str, kind: str, verb: str) -> FailedRequestError:
+    """Return the answer for a connector of which some task has not ended; `verb` is alter or reset."""
+    what = "consumer group offsets" if kind == SINK else "source offsets"
+    return FailedRequestError(
+        f"Failed to {verb} {what} for connector {connector} either because its tasks haven't"
+        f" stopped completely yet or the connector was resumed before the request to {verb} its offsets could"
+        " be successfully completed. If the connector is in a stopped state, this operation can be safely"
+        " retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid"
+        f" of the zombie {kind} tasks."
+    )
+
+
+def members_left(connector: str, verb: str) -> AbstractContextManager[None]:
+    """Answer a consumer group that still has members, with its tasks or without."""
+    return answering_refusals({GROUP_ACTIVE: tasks_left(connector, SINK, verb)})
 
 
 @dataclass(frozen=True, slots=True)

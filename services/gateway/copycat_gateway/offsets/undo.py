@@ -19,7 +19,7 @@ from copycat_gateway.offsets.query import iso
 from copycat_gateway.offsets.sink import move_sink, read_sink
 from copycat_gateway.offsets.source import move_source, read_source
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.views.offset_effects import sink_partition, source_partition
+from copycat_gateway.views.offsets import sink_partition, source_partition
 
 #: Partitions that a refusal names.
 NAMED: Final = 3

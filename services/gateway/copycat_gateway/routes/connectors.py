@@ -1,4 +1,4 @@
-"""`/connectors` and `/connectors/{name}`: list, create, show, delete."""
+"""`/connectors`, `/connectors/{name}` and its `config`: list, create, show, change, delete."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat_access.roles import Role
 from copycat_rest.answers import ConnectorInfo, ConnectorStateInfo, Expanded
-from litestar import Response, delete, get, post
+from copycat_rpc.configs import config_from_proto
+from litestar import Response, delete, get, patch, post, put
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET, UnsetType
 
 from copycat_gateway.access.authorisation import Access
-from copycat_gateway.bodies import create_request
+from copycat_gateway.bodies import create_request, string_map
 from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services, connector_not_found
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, answering_refusals, writing_config
-from copycat_gateway.metrics.lost_logs import concerning
-from copycat_gateway.registration import named, register
+from copycat_gateway.moments import AT, PAST
+from copycat_gateway.past import facts_at, not_known
+from copycat_gateway.registration import change, named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, CONNECTOR_IN_QUERY, SITE
-from copycat_gateway.views.connectors import connector_info, location
-from copycat_gateway.views.statuses import connector_state_info
+from copycat_gateway.scrape import concerning
+from copycat_gateway.views.connectors import connector_info, connector_state_info, location
+from copycat_gateway.views.history import CONFIG
 
 log = logging.getLogger(__name__)
 
@@ -165,4 +168,70 @@ async def _delete(services: Services, connector: str) -> Response[None]:
     return nothing(204)
 
 
-HANDLERS = (list_connectors, create_connector, get_connector, delete_connector, delete_connector_by_query)
+PATH = "/connectors/{name:str}/config"
+
+
+@get(
+    PATH,
+    summary="Show a connector's configuration",
+    tags=["connectors"],
+    dependencies={**CONNECTOR, **AT},
+    operation_class=documented(refused={**PAST, **UNKNOWN}),
+)
+async def get_config(
+    services: NamedDependency[Services], connector: NamedDependency[str], at_ms: NamedDependency[int | None]
+) -> Response[dict[str, str | None]]:
+    """Show the raw configuration: placeholders are never resolved."""
+    if at_ms is not None:
+        config = (await facts_at(services, "config", connector, CONFIG, at_ms)).get("")
+        if config is None:
+            raise not_known("The configuration", connector, at_ms)
+        return answer(config)
+    return answer(config_from_proto((await services.connector(connector)).config))
+
+
+@put(
+    PATH,
+    summary="Create a connector, or replace its configuration",
+    tags=["connectors"],
+    dependencies={**CONNECTOR, **SITE, **BODY},
+    operation_class=documented(body="Config", shown={201: "Created."}, refused={400: INVALID}),
+)
+async def put_config(
+    services: NamedDependency[Services],
+    connector: NamedDependency[str],
+    site: NamedDependency[str],
+    payload: NamedDependency[bytes],
+) -> Response[ConnectorInfo]:
+    """Replace the configuration, keeping the target state; 201 where the connector is new."""
+    made = await register(services, connector, named(connector, string_map(payload)))
+    if made.created:
+        return answer(made.info, 201, {"Location": site + location(connector)})
+    return answer(made.info)
+
+
+@patch(
+    PATH,
+    summary="Change some keys of a connector's configuration; null removes a key",
+    tags=["connectors"],
+    dependencies={**CONNECTOR, **BODY},
+    operation_class=documented(body="ConfigPatch", refused={400: INVALID, **UNKNOWN}),
+)
+async def patch_config(
+    services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
+) -> Response[ConnectorInfo]:
+    """Merge the body into the stored configuration; the result is validated like a new one."""
+    made = await change(services, connector, string_map(payload))
+    return answer(made.info)
+
+
+HANDLERS = (
+    list_connectors,
+    create_connector,
+    get_connector,
+    delete_connector,
+    delete_connector_by_query,
+    get_config,
+    put_config,
+    patch_config,
+)

@@ -14,8 +14,8 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import BadRequestError
-from copycat_gateway.history.moments import moment_ms
-from copycat_gateway.history.past import DEFAULT_PAGE, MAX_PAGE, Page, read_history
+from copycat_gateway.moments import moment_ms
+from copycat_gateway.past import DEFAULT_PAGE, MAX_PAGE, Page, read_history
 from copycat_gateway.routes.dependencies import CONNECTOR
 from copycat_gateway.views.history import COMMIT, KINDS
 

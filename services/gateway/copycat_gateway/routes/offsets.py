@@ -1,9 +1,12 @@
-"""`/connectors/{name}/offsets`: show, alter, reset (KIP-875); beyond it, dry runs and moves to a time."""
+"""`/connectors/{name}/offsets`: show, alter, reset (KIP-875).
+
+Beyond it: dry runs, moves to a time, and `offsets/undo`, which takes the last change back.
+"""
 
 from __future__ import annotations
 
-from copycat_rest.answers import ConnectorOffsets, Message, OffsetsEffect
-from litestar import Response, delete, get, patch
+from copycat_rest.answers import ConnectorOffsets, Message, OffsetsEffect, Remembered
+from litestar import Response, delete, get, patch, post
 from litestar.di import NamedDependency
 
 from copycat_gateway.bodies import offset_entries
@@ -14,22 +17,24 @@ from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import BadRequestError
-from copycat_gateway.history.past import facts_at, not_known
+from copycat_gateway.moments import AT, PAST
 from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
-from copycat_gateway.offsets.moving import dry_run_of, move_to
+from copycat_gateway.offsets.memory import last_change
+from copycat_gateway.offsets.moving import dry_run_of, move_to, undo_last
 from copycat_gateway.offsets.plans import plan_entries, plan_reset
-from copycat_gateway.offsets.query import OffsetsQuery
+from copycat_gateway.offsets.query import ONLY_DRY_RUN, OPTIONS, OffsetsQuery
 from copycat_gateway.offsets.sink import alter_sink, read_sink, reset_sink
 from copycat_gateway.offsets.source import alter_source, read_source, reset_source
 from copycat_gateway.offsets.target import find_target
+from copycat_gateway.offsets.undo import remembered
+from copycat_gateway.past import facts_at, not_known
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR
-from copycat_gateway.routes.moments import AT, PAST
-from copycat_gateway.routes.offset_query import ONLY_DRY_RUN, OPTIONS
 from copycat_gateway.settings import GatewaySettings
 from copycat_gateway.views.history import COMMIT
 from copycat_gateway.views.offsets import ALTERED, RESET, modified, past_offsets, sink_offsets, source_offsets
 
 PATH = "/connectors/{name:str}/offsets"
+UNDO_PATH = f"{PATH}/undo"
 TAGS = ["offsets"]
 NOT_STOPPED = "The connector is not stopped, or the offsets are none of its kind."
 
@@ -128,4 +133,51 @@ def rules_of(settings: GatewaySettings) -> ChangeRules:
     return ChangeRules(settings.exactly_once_sources, settings.kip_strict)
 
 
-HANDLERS = (get_offsets, alter_offsets, reset_offsets)
+@get(
+    UNDO_PATH,
+    summary="Show the last change of a connector's offsets that a user made",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    operation_class=documented(refused=UNKNOWN),
+)
+async def get_last_change(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[Remembered]:
+    """Show what it moved, from where to where; null where none is remembered."""
+    await services.connector(connector)
+    return answer(remembered(await last_change(services, connector)))
+
+
+@post(
+    UNDO_PATH,
+    summary="Undo the last change of a stopped connector's offsets",
+    tags=TAGS,
+    dependencies={**CONNECTOR, **ONLY_DRY_RUN},
+    status_code=200,
+    operation_class=documented(
+        refused={
+            400: NOT_STOPPED,
+            409: "There is nothing to undo, or something moved the offsets since.",
+            **UNKNOWN,
+        }
+    ),
+)
+async def undo_offsets(
+    services: NamedDependency[Services],
+    settings: NamedDependency[GatewaySettings],
+    connector: NamedDependency[str],
+    dry_run: NamedDependency[bool],
+) -> Response[OffsetsEffect]:
+    """Go back to where the offsets were, unless something moved them since; what was undone stays undone."""
+    with stage(f"modifying offsets for connector {connector}"):
+        done = await undo_last(services, rules_of(settings), connector, dry_run=dry_run)
+        return answer(done)
+
+
+HANDLERS = (
+    get_offsets,
+    alter_offsets,
+    reset_offsets,
+    get_last_change,
+    undo_offsets,
+)

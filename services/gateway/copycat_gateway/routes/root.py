@@ -1,16 +1,18 @@
-"""`/`: which version answers, and for which Kafka cluster."""
+"""`/`: which version answers, and for which Kafka cluster; and `/workers`, which Kafka Connect has not."""
 
 from __future__ import annotations
 
 from copycat_connect.kafka_version import KAFKA_COMMIT, KAFKA_VERSION
-from copycat_rest.answers import ServerInfo
+from copycat_rest.answers import ServerInfo, WorkerInfo
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from copycat_gateway.access.authorisation import Access
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.settings import GatewaySettings
+from copycat_gateway.views.connectors import worker_info
 
 
 @get(
@@ -38,4 +40,21 @@ async def server_info(
     )
 
 
-HANDLERS = (server_info,)
+@get(
+    "/workers",
+    summary="List the live workers and what they hold",
+    tags=["worker"],
+    operation_class=documented(),
+)
+async def list_workers(
+    services: NamedDependency[Services], access: NamedDependency[Access]
+) -> Response[list[WorkerInfo]]:
+    """List the workers whose lease holds, with what the caller may see of what they hold."""
+    shown = access.shown()
+    return answer([worker_info(worker, shown) for worker in await services.workers.listed()])
+
+
+HANDLERS = (
+    server_info,
+    list_workers,
+)

@@ -13,12 +13,12 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, answering_refusals
-from copycat_gateway.history.past import facts_at, not_known
-from copycat_gateway.metrics.lost_logs import concerning
+from copycat_gateway.moments import AT, PAST
+from copycat_gateway.past import facts_at, not_known
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
-from copycat_gateway.routes.moments import AT, PAST
+from copycat_gateway.scrape import concerning
+from copycat_gateway.views.connectors import connector_state_info, past_state_info, task_state
 from copycat_gateway.views.history import STATUS
-from copycat_gateway.views.statuses import connector_state_info, past_state_info, task_state
 
 TAGS = ["status"]
 

@@ -15,8 +15,7 @@ from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.routes.statuses import read_status
-from copycat_gateway.views.connectors import task_infos, tasks_config
-from copycat_gateway.views.statuses import task_state
+from copycat_gateway.views.connectors import task_infos, task_state, tasks_config
 
 log = logging.getLogger(__name__)
 

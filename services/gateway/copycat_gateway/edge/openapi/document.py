@@ -21,7 +21,7 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from copycat_gateway.edge.answers import JSON
-from copycat_gateway.edge.openapi.bodies import SCHEMAS, named
+from copycat_gateway.edge.openapi.operations import SCHEMAS, named
 
 
 class _Page(OpenAPIRenderPlugin):

@@ -1,13 +1,15 @@
-"""Points in time and durations as users write them: `2026-11-20T10:00Z`, `2h`, `1d12h`, `PT2H`."""
+"""Times and durations as users write them in a query: `2026-11-20T10:00Z`, `2h`, `1d12h`, `PT2H`."""
 
 from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
 
 from copycat_connect.data.java import parse_integer
+from litestar.di import Provide
+from litestar.params import QueryParameter
 
 from copycat_gateway.errors import BadRequestError
 
@@ -65,3 +67,44 @@ def instant(text: str) -> datetime:
             " as in +01:00"
         )
     return found
+
+
+def moment_ms(name: str, text: str, now: datetime) -> int:
+    """Return the time a query parameter names, milliseconds since the epoch.
+
+    Raises:
+        BadRequestError: It names none, or one that is yet to come.
+    """
+    try:
+        found = instant(text) if text.strip()[4:5] == "-" else now - duration(text)
+    except (BadRequestError, OverflowError) as error:
+        why = f"{error.message}. " if isinstance(error, BadRequestError) else ""
+        raise BadRequestError(
+            f"The query parameter {name} is no time: {why}Write {name}=2026-11-20T10:00Z, by ISO 8601 with"
+            f" its zone, or how long ago, as in {name}=2h or {name}=1d12h"
+        ) from error
+    if found > now:
+        raise BadRequestError(
+            f"The query parameter {name} is '{text}', which is yet to come: name a time that has passed, as"
+            f" in {name}=2026-11-20T10:00Z or {name}=2h"
+        )
+    return round(found.timestamp() * 1000)
+
+
+At = Annotated[
+    str | None,
+    QueryParameter(
+        name="at",
+        description="Show it as it was at this time, as in 2026-11-20T10:00Z or 2h (ago); also of a "
+        "connector that is deleted.",
+    ),
+]
+PAST: Final = {400: "`at` is no time that has passed."}
+
+
+async def at_ms(at: At = None) -> int | None:
+    """Return the time asked for, milliseconds since the epoch; None for now."""
+    return None if at is None else moment_ms("at", at, datetime.now(UTC))
+
+
+AT: Final = {"at_ms": Provide(at_ms)}

@@ -1,1 +1,0 @@
-"""The metrics of every service on one page."""

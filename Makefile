@@ -101,8 +101,8 @@ load: setup ## Grow a cluster of three executors to 500 connectors, let them com
 load-simulation: setup ## What 10,000 connectors cost the services, without their tasks; writes tools/load/LOAD.md.
 	@$(VENV)/python -m tools.load.simulation --write
 
-load-costs: setup ## CPU time and sizes of what is done about every connector; writes tools/load/LOAD.md.
-	@$(VENV)/python -m tools.load.costs --write
+load-costs: setup ## CPU time and sizes of what is done about every connector.
+	@$(VENV)/python -m tools.load.costs
 
 fmt: setup ## Format the code.
 	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .

@@ -46,9 +46,8 @@ from copycat_status.domain.evolve import evolve as evolve_statuses
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
 from copycat_telemetry.metrics.sampled import Windows
-from copycat_testkit.outcomes import write_between
 
-from tools.load.page import PAGE, figures_table
+from tools.load.page import figures_table
 from tools.load.simulation import stored
 from tools.load.simulation.worker import TASKS
 
@@ -256,19 +255,15 @@ class Costs:
 
 
 def main() -> int:
-    """Print the table, and keep it where that is asked for."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="make load-costs", description=__doc__)
     parser.add_argument("--sizes", default=SIZES, help=f"connectors, comma-separated ({SIZES})")
-    parser.add_argument("--write", action="store_true", help="keep the table in tools/load/LOAD.md")
     wanted = parser.parse_args()
     sizes = [int(size) for size in wanted.sizes.split(",")]
     found = [Costs(size) for size in sizes]
     for each in found:
         each.measure()
-    text = figures_table([each.figures for each in found], sizes)
-    print(text)
-    if wanted.write:
-        write_between(PAGE, "costs", text)
+    print(figures_table([each.figures for each in found], sizes))
     return 0
 
 

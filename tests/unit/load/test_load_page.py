@@ -70,7 +70,7 @@ def test_only_what_is_between_the_markers_is_replaced(tmp_path: Path) -> None:
         write_between(page, "churn", "new")
 
 
-@pytest.mark.parametrize("name", ["steps", "churn", "simulation", "costs"])
+@pytest.mark.parametrize("name", ["steps", "churn", "simulation"])
 def test_the_page_has_a_place_for_each(name: str) -> None:
     text = PAGE.read_text()
     assert f"<!-- {name} -->" in text

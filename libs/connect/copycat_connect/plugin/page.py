@@ -19,7 +19,7 @@ _ENVIRONMENT = (
 )
 #: So many keys with the same words are named together, and not in the table.
 _ALIKE = 4
-#: So many keys of one prefix that another page describes are named by their prefix.
+#: So many keys of one prefix are named by it where all are said the same of.
 _FAMILY = 5
 _NO_EFFECT = re.compile(r"(Has n|N)o effect: ")
 
@@ -64,11 +64,12 @@ def _keys(spec: PluginSpec, elsewhere: Mapping[str, str]) -> Iterator[str]:
         yield ""
     for doc, number in alike.items():
         if number >= _ALIKE and not _NO_EFFECT.match(doc):
-            yield from (f"{_names(key.name for key in here if key.doc == doc)}: {doc}", "")
+            named = _families([key.name for key in here if key.doc == doc], in_table)
+            yield from (f"{_names(named)}: {doc}", "")
 
 
 def _families(names: Sequence[str], here: Iterable[ConfigKey]) -> Iterable[str]:
-    """Return names, those of a prefix that no key described here has as one, such as `ssl.*`."""
+    """Return names, those of a prefix that no key of the table has as one, such as `ssl.*`."""
     own = {key.name.partition(".")[0] for key in here}
     sizes = Counter(name.partition(".")[0] for name in names if "." in name)
     large = {prefix for prefix, size in sizes.items() if size >= _FAMILY} - own

@@ -53,7 +53,7 @@ GUARANTEES = (
     "dead letters), and so is, once, the rest of a file that is not of its format, such as all behind a "
     "broken block of Avro or page of Parquet. Tolerated, the source goes on behind it; the "
     "offset of such a file says broken, and it is not cleaned up. Files whose names begin with . or _, and "
-    "those in folders named +tmp, are not read. "
+    "those in folders named +tmp, are not read. Fields of CSV are texts; Cast$Value makes numbers of them. "
     "HDFS is tested with Hadoop 3.5, S3 with moto's server, a simulator."
 )
 

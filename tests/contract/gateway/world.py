@@ -3,31 +3,125 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
+import grpc
 import httpx2
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1.executor_service_pb2_grpc import add_ExecutorServiceServicer_to_server
-from copycat.history.v1.history_service_pb2_grpc import add_HistoryServiceServicer_to_server
-from copycat.metrics.v1.metrics_service_pb2_grpc import add_MetricsServiceServicer_to_server
+from copycat.history.v1 import history_service_pb2 as history_pb
+from copycat.history.v1.history_service_pb2_grpc import (
+    HistoryServiceServicer,
+    add_HistoryServiceServicer_to_server,
+)
+from copycat.metrics.v1 import metrics_service_pb2 as metrics_pb
+from copycat.metrics.v1.metrics_service_pb2_grpc import (
+    MetricsServiceServicer,
+    add_MetricsServiceServicer_to_server,
+)
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
-from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
-from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
+from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
+    SchedulerServiceServicer,
+    add_SchedulerServiceServicer_to_server,
+)
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
+from copycat_connect.errors import UnavailableError
 from copycat_gateway.main import serve
 from copycat_rpc.metrics import METRICS_SERVICE_NAME
 from copycat_rpc.server import RpcServer
 
 from tests.contract.gateway.fake_config import FakeConfig
 from tests.contract.gateway.fake_executor import FakeExecutor
-from tests.contract.gateway.fake_history import FakeHistory
-from tests.contract.gateway.fake_metrics import FakeMetrics
 from tests.contract.gateway.fake_offset import FakeOffset
-from tests.contract.gateway.fake_scheduler import FakeScheduler
 from tests.contract.gateway.fake_status import FakeStatus
 
 LOOPBACK = "127.0.0.1:0"
+
+
+class FakeHistory(HistoryServiceServicer):
+    """Answers what a test gave it: changes by kind, and what it was asked for."""
+
+    def __init__(self) -> None:
+        self.changes: list[history_pb.PastChange] = []
+        self.at: history_pb.ReadFactsAtResponse = history_pb.ReadFactsAtResponse()
+        self.asked: list[history_pb.ReadHistoryRequest] = []
+        self.asked_at: list[history_pb.ReadFactsAtRequest] = []
+
+    async def ReadHistory(
+        self, request: history_pb.ReadHistoryRequest, context: Any
+    ) -> history_pb.ReadHistoryResponse:
+        self.asked.append(request)
+        found = [each for each in self.changes if each.kind in request.kinds]
+        return history_pb.ReadHistoryResponse(changes=found[: request.limit])
+
+    async def ReadFactsAt(
+        self, request: history_pb.ReadFactsAtRequest, context: Any
+    ) -> history_pb.ReadFactsAtResponse:
+        self.asked_at.append(request)
+        return self.at
+
+
+class FakeMetrics(MetricsServiceServicer):
+    """The metrics of the services that the fakes stand for; nothing is served until a test gives some."""
+
+    def __init__(self) -> None:
+        self.groups: list[metrics_pb.MetricGroup] | None = None
+        self.asked = 0
+
+    async def ReadMetrics(self, request: Any, context: Any) -> metrics_pb.ReadMetricsResponse:
+        self.asked += 1
+        if self.groups is None:
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, "no metrics")
+        return metrics_pb.ReadMetricsResponse(groups=self.groups)
+
+
+class FakeScheduler(SchedulerServiceServicer):
+    """Lists the workers and assignments that a test gives it."""
+
+    def __init__(self) -> None:
+        self.workers: dict[str, scheduler_pb.Worker] = {}
+        self.assignments: list[scheduler_pb.Assignment] = []
+        self.cluster_id: str | None = None
+        self.away = False
+        self.asked = asyncio.Event()
+        self._then: Callable[[], None] | None = None
+
+    def assigns(self, connector: str, worker_id: str, task: int | None = None) -> None:
+        """Give an instance to a worker."""
+        instance = scheduler_pb.Instance(connector=connector, task=task)
+        self.assignments = [known for known in self.assignments if known.instance != instance]
+        self.assignments.append(scheduler_pb.Assignment(instance=instance, worker_id=worker_id, generation=1))
+
+    def on_next_list(self, then: Callable[[], None]) -> None:
+        """Change something right after the next look at the assignments."""
+        self._then = then
+
+    async def DescribeKafkaCluster(
+        self, request: scheduler_pb.DescribeKafkaClusterRequest, context: Any
+    ) -> scheduler_pb.DescribeKafkaClusterResponse:
+        if self.cluster_id is None:
+            raise UnavailableError("no broker answers")
+        return scheduler_pb.DescribeKafkaClusterResponse(cluster_id=self.cluster_id)
+
+    async def ListWorkers(
+        self, request: scheduler_pb.ListWorkersRequest, context: Any
+    ) -> scheduler_pb.ListWorkersResponse:
+        self.asked.set()
+        if self.away:
+            raise UnavailableError("no scheduler leads")
+        return scheduler_pb.ListWorkersResponse(workers=self.workers.values())
+
+    async def ListAssignments(
+        self, request: scheduler_pb.ListAssignmentsRequest, context: Any
+    ) -> scheduler_pb.ListAssignmentsResponse:
+        reply = scheduler_pb.ListAssignmentsResponse(assignments=self.assignments)
+        then, self._then = self._then, None
+        if then is not None:
+            then()
+        return reply
 
 
 class World:
@@ -75,7 +169,7 @@ class World:
         worker_id = await server.start()
         self._stack.push_async_callback(server.stop, 0)
         self._executor_servers[worker_id] = server
-        self.scheduler.workers[worker_id] = scheduler_pb2.Worker(worker_id=worker_id)
+        self.scheduler.workers[worker_id] = scheduler_pb.Worker(worker_id=worker_id)
         return worker_id, executor
 
     async def kill_worker(self, worker_id: str) -> None:

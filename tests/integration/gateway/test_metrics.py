@@ -11,8 +11,8 @@ from copycat_telemetry.metrics.definitions import Kind
 from copycat_telemetry.metrics.task_groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
-
-from tests.integration.gateway.scraped import Scraped
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
@@ -24,6 +24,41 @@ SINK = f"{CONNECT}sink_task_metrics_"
 ERROR = f"{CONNECT}task_error_metrics_"
 TASK = f"{CONNECT}connector_task_metrics_"
 WORKER = f"{CONNECT}connect_worker_metrics_"
+
+
+class Scraped:
+    """One scrape of `/metrics`."""
+
+    def __init__(self, url: str) -> None:
+        reply = httpx2.get(f"{url}/metrics", timeout=60, headers={"Accept": "text/plain;version=0.0.4"})
+        assert reply.status_code == 200, reply.text
+        self.samples = [
+            sample for family in text_string_to_metric_families(reply.text) for sample in family.samples
+        ]
+
+    def all(self, name: str, **labels: str) -> list[Sample]:
+        """Return the samples of a name that have these labels at least."""
+        return [
+            sample
+            for sample in self.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        ]
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """Return the one value there is, or None."""
+        found = self.all(name, **labels)
+        assert len(found) < 2, found
+        return found[0].value if found else None
+
+    def number(self, name: str, **labels: str) -> float:
+        """Return the one value that there must be."""
+        found = self.value(name, **labels)
+        assert found is not None, (name, labels)
+        return found
+
+    def names(self, **labels: str) -> set[str]:
+        """Return the names of all samples that have these labels at least."""
+        return {sample.name for sample in self.samples if labels.items() <= sample.labels.items()}
 
 
 class Connectors:

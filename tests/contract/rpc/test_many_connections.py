@@ -90,6 +90,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     process.kill()
 
 
+@pytest.mark.long
 async def test_many_connections_at_once_do_not_end_a_service(served: Served) -> None:
     def all_connect() -> None:
         with ThreadPoolExecutor(AT_ONCE) as threads:

@@ -17,7 +17,7 @@ from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import consume_all, unique
 from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,6 @@ async def test_the_next_leader_reads_what_a_forgotten_transaction_wrote_and_goes
     await second.stop()
 
 
-@pytest.mark.long
 async def test_a_leader_whose_records_cannot_be_read_claims_the_log_anew(broker: str) -> None:
     name = unique("overdue")
     events = await started(broker, name)

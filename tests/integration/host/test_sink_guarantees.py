@@ -117,6 +117,7 @@ def end(host: HostProcess) -> None:
     host.wait()
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-55")
 def test_killed_while_records_flow_a_file_has_every_line_once_under_exactly_once(
     kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path
@@ -133,6 +134,7 @@ def test_killed_while_records_flow_a_file_has_every_line_once_under_exactly_once
     assert text(path).splitlines() == numbered(count)
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-52")
 def test_killed_while_records_flow_a_file_has_no_line_twice_under_at_most_once(
     kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path

@@ -74,6 +74,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     commands.close()
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-57")
 def test_an_executor_that_is_killed_comes_back_to_its_tasks(system: System) -> None:
     command = system.running()

@@ -9,6 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 FILE = "import pytest\n\n@pytest.mark.parametrize('n', range({}))\ndef test_it(n):\n    assert n >= 0\n"
 CACHE = Path(".pytest_cache/v/copycat/seconds")

@@ -17,15 +17,14 @@ _SUMMARY = (
 )
 _GUARANTEES = (
     "Exactly once into files, with `delivery.guarantee=exactly_once` and without: a file is written below "
-    "`<topics.dir>/+tmp`, then renamed to `<topics.dir>/<topic>/<folder of the partitioner>/<topic>+"
-    "<partition>+<first offset>+<last offset><extension>`, so that nobody sees a part of it. All files of a "
-    "topic-partition are complete together; an entry of its commit log in `<logs.dir>/<topic>/<partition>` "
-    "names them before the first is renamed, and whoever comes after a crash renames the rest. A task goes "
-    "on behind the newest entry, or without one behind the last offset that the names of the files tell, "
-    "wherever the consumer group is. To go on where the published connector stopped, end it cleanly: the "
-    "names of its files are read, its own log (`log`, `log.1`) is not. Other than there, "
-    "`rotate.interval.ms` also ends the files of a partition that gets no more records, by the clock; there "
-    "are no ORC files and no tables in Hive. HDFS is reached over WebHDFS."
+    "`<topics.dir>/+tmp`, then renamed to `<topics.dir>/<topic>/<folder of the "
+    "partitioner>/<topic>+<partition>+<first offset>+<last offset><extension>`. An entry in the commit log "
+    "of the topic-partition (`<logs.dir>/<topic>/<partition>`) names its complete files before the first is "
+    "renamed; whoever comes after a crash renames the rest. A task goes on behind the newest entry, or else "
+    "behind the last offset in the names of files, wherever the consumer group is. To go on where the "
+    "published connector stopped, end it cleanly: its own log (`log`, `log.1`) is not read. Other than "
+    "there, `rotate.interval.ms` also ends the files of quiet partitions, by the clock; there are no ORC "
+    "files and no tables in Hive. HDFS is reached over WebHDFS."
 )
 
 

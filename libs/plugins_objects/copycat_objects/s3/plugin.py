@@ -41,16 +41,14 @@ _SUMMARY = (
 )
 _GUARANTEES = (
     "At least once, and exactly once into objects as long as the records alone say where an object ends: "
-    "with the default or the field partitioner and `flush.size`, or with a time partitioner, the "
-    "extractor Record or RecordField and `rotate.interval.ms`, while the keys about folders and schemas "
-    "stay as they are. An object appears whole, under the name `<topics.dir>/<topic>/<folder of the "
-    "partitioner>/<topic>+<partition>+<first offset><extension>`; its records count as delivered when the "
-    "consumer group's offset is committed behind it. After a crash in between, the same records are read "
-    "again and replace the same objects. By the clock (Wallclock, `rotate.schedule.interval.ms`) objects "
-    "may end elsewhere the second time, so that records can be in two. There is nothing beside the "
-    "objects: whoever alters the group's offsets has records written again. "
-    "`delivery.guarantee=exactly_once` is offered by ObjectSinkConnector, which keeps a commit log in the "
-    "bucket. Tested with moto's server, a simulator."
+    "with the default or the field partitioner and `flush.size`, or with a time partitioner, the extractor "
+    "Record or RecordField and `rotate.interval.ms`, while the keys about folders and schemas stay as they "
+    "are. An object appears whole, as `<topics.dir>/<topic>/<folder of the "
+    "partitioner>/<topic>+<partition>+<first offset><extension>`; then the group's offset is committed "
+    "behind it. After a crash in between, the same records replace the same objects. By the clock "
+    "(Wallclock, `rotate.schedule.interval.ms`) objects may end elsewhere the second time, so that records "
+    "can be in two. Whoever alters the group's offsets has records written again. ObjectSinkConnector "
+    "offers `delivery.guarantee=exactly_once`. Tested with moto's server, a simulator."
 )
 
 

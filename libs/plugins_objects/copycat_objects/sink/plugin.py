@@ -18,19 +18,17 @@ _SUMMARY = (
     "Writes records to files in a folder, in HDFS or in S3, as JSON lines, Avro, Parquet, bytes or text."
 )
 _GUARANTEES = (
-    "Exactly once into files (`delivery.guarantee=exactly_once`; at least once without it): a file is "
-    "seen whole or not at all, at `<topics.dir>/<topic>/<folder of the "
-    "partitioner>/<topic>+<partition>+<first offset>+<last offset><extension>`. Complete files of a "
-    "topic-partition appear with one entry in its commit log, a file in `<logs.dir>/<topic>/<partition>` "
-    "that only one task can create. A task goes on behind the newest entry, or without one behind the "
-    "last offset in the names of the files there, whatever the consumer group says; a task that was "
-    "thought dead can commit no more. Order is kept within a file. Files are complete by `flush.size`, "
-    "`flush.bytes`, `rotate.interval.ms` or `rotate.schedule.interval.ms`, of which the last two also end "
-    "files of partitions that get no more records; records of files that are not complete are read again "
-    "after a stop. Two connectors that write the same topic need folders of their own. In S3 a file is "
-    "written to a temporary object and then copied, since S3 has no renaming. HDFS is tested with Hadoop "
-    "3.5, S3 with moto's server, a simulator: another server must refuse to replace objects for "
-    "`If-None-Match`, also when an upload in parts is completed."
+    "Exactly once into files (`delivery.guarantee=exactly_once`; at least once without it): a file appears "
+    "whole, as `<topics.dir>/<topic>/<folder of the partitioner>/<topic>+<partition>+<first offset>+<last "
+    "offset><extension>`. Complete files of a topic-partition appear with one entry in its commit log, a "
+    "file in `<logs.dir>/<topic>/<partition>` that only one task can create. A task goes on behind the "
+    "newest entry, or else behind the last offset in the names of files, whatever the consumer group says; "
+    "a task that was thought dead can commit no more. Files are complete by `flush.size`, `flush.bytes`, "
+    "`rotate.interval.ms` or `rotate.schedule.interval.ms`; the last two also end files of partitions that "
+    "get no more records. Records of incomplete files are read again after a stop. Two connectors that "
+    "write the same topic need folders of their own. HDFS is tested with Hadoop 3.5, S3 with moto's server, "
+    "a simulator: another server must refuse to replace objects for `If-None-Match`, also when an upload in "
+    "parts is completed."
 )
 
 

@@ -45,16 +45,15 @@ SUMMARY = (
 )
 GUARANTEES = (
     "At least once; also exactly or at most once (delivery.guarantee). Each file is a source partition "
-    "{store, path}; the source offset {record, position, size, modified, done} tells how many records and, "
-    "where the format has them, bytes come before the next one, so a restart goes on at the exact record. "
-    "Order: that of a file; files named as the object sinks name them in the order of their offsets, others "
-    "by path. A file that is written anew is read anew, from its beginning: give files that grow in sight an "
-    "object.min.age.ms. A row, line or record that cannot be read is a failed record (errors.tolerance, "
-    "dead letters), and so is, once, the rest of a file that is not of its format, such as all behind a "
-    "broken block of Avro or page of Parquet. Tolerated, the source goes on behind it; the "
-    "offset of such a file says broken, and it is not cleaned up. Files whose names begin with . or _, and "
-    "those in folders named +tmp, are not read. Fields of CSV are texts; Cast$Value makes numbers of them. "
-    "HDFS is tested with Hadoop 3.5, S3 with moto's server, a simulator."
+    "{store, path}; the source offset {record, position, size, modified, done} says how many records, and "
+    "where the format has them bytes, come before the next one. Order: that of a file; files named as the "
+    "object sinks name them in the order of their offsets, others by path. A file that is written anew is "
+    "read anew: give files that grow in sight an object.min.age.ms. A row, line or record that cannot be "
+    "read is a failed record (errors.tolerance, dead letters), and so is, once, the rest of a file that is "
+    "not of its format, such as all behind a broken block of Avro or page of Parquet; the offset of such a "
+    "file says broken, and it is not cleaned up. Files whose names begin with . or _, and those in folders "
+    "named +tmp, are not read. Fields of CSV are texts; Cast$Value makes numbers of them. HDFS is tested "
+    "with Hadoop 3.5, S3 with moto's server, a simulator."
 )
 
 

@@ -1,6 +1,6 @@
 """Metrics of the Kafka clients of tasks, under the names of Kafka's Java clients.
 
-Only what means the same is there; `deploy/monitoring/README.md` says what each figure is made of. Java's have
+Only what means the same is there; the executor's `kafka/client_statistics.py` makes each figure. Java's have
 the tag `client-id` alone; connector and task are ours, so that nobody has to take the id to pieces.
 """
 

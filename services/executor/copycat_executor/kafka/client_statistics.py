@@ -1,6 +1,6 @@
 """librdkafka's statistics of a Kafka client as measures of its task, in the meaning of Java's metrics.
 
-A figure that means something else there is left out; `deploy/monitoring/README.md` has the table.
+A figure that means something else there is left out; `deploy/monitoring/README.md` says what the others show.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 SDK = Path(__file__).parents[1] / "libs" / "connect" / "copycat_connect"

@@ -16,7 +16,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from grpc.aio import Channel
 
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java import find_java
-from copycat_telemetry.metrics.catalogue import GROUPS
+from copycat_embedded.jvm import find_java
+from copycat_telemetry.metrics.groups import GROUPS
 
 #: A group, its tags in the order of the MBean, a metric.
 Name = tuple[str, tuple[str, ...], str]

@@ -16,7 +16,7 @@ from copycat_connect.plugin import load_plugins
 from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.task_host import TaskHost
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 
 
 @dataclass

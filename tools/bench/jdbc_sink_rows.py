@@ -12,7 +12,7 @@ from typing import Final
 
 import psycopg
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from copycat_testkit.eventually import wait
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from rich.progress import Progress

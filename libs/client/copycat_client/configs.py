@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
 from copycat_connect.cluster import Config, TargetState
-from copycat_rpc.configs import config_to_proto
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import config_to_proto, target_state_to_proto
 
 from copycat_client.connectors import Connector, ConnectorChange, connector_change, connector_of
 from copycat_client.revisions import At, Revision, revision_message, revision_of

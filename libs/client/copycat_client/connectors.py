@@ -7,8 +7,7 @@ from typing import TypeAlias, assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat_connect.cluster import Config, TargetState
-from copycat_rpc.configs import config_from_proto
-from copycat_rpc.target_states import target_state_from_proto
+from copycat_rpc.messages import config_from_proto, target_state_from_proto
 
 
 @dataclass(frozen=True, slots=True)

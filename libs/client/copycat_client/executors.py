@@ -12,7 +12,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import UnavailableError
 from copycat_rpc.channel import open_channel
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.tls import ServicesTls
 
 from copycat_client.offset_changes import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat_connect.cluster import Instance, TopicPartition
-from copycat_rpc.instances import instance_from_proto, instance_to_proto
+from copycat_rpc.messages import instance_from_proto, instance_to_proto
 
 from copycat_client.revisions import Revision, revision_message
 from copycat_client.watching import Watch, watch

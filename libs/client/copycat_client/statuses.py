@@ -11,7 +11,7 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
-from copycat_rpc.instances import instance_from_proto
+from copycat_rpc.messages import instance_from_proto
 
 from copycat_client.revisions import Revision, revision_message, revision_of
 from copycat_client.watching import Watch, watch

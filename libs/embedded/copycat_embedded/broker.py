@@ -1,9 +1,12 @@
-"""One lean Apache Kafka node (KRaft) as a child process."""
+"""A server in a Java program, and the one that is needed: a lean Apache Kafka node (KRaft)."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from copycat_connect.disk_space import LEAST_FREE_BYTES, full_disk
 
@@ -14,10 +17,49 @@ from copycat_embedded.broker_files import (
 )
 from copycat_embedded.errors import BrokerError
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 from copycat_embedded.private_listener import PrivateListener
+
+
+class JavaServer(ABC):
+    """One server; in a `with` block it runs from the beginning to the end of that."""
+
+    def __init__(self) -> None:
+        self._program: JavaProgram | None = None
+
+    @abstractmethod
+    def start(self) -> str:
+        """Start, wait until it can be used, and return its address."""
+
+    @property
+    def process_id(self) -> int:
+        """Its process id; 0 when it does not run."""
+        return 0 if self._program is None else self._program.pid
+
+    def stop(self) -> None:
+        """Stop cleanly; nothing happens when it does not run."""
+        if self._program is not None:
+            self._program.stop()
+            self._program = None
+
+    def kill(self) -> None:
+        """End it by force, as a crash would; nothing happens when it does not run."""
+        if self._program is not None:
+            self._program.kill()
+            self._program = None
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
 
 READY = "Kafka Server started"
 READY_SECONDS = 60.0

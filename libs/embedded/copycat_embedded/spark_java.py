@@ -10,7 +10,7 @@ from pathlib import Path
 
 from copycat_connect.java_runtime import Java
 
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from copycat_embedded.places import user_cache
 
 MODULE = "jdk.incubator.vector"

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from copycat_connect.errors import ConfigError
 from copycat_tls.keys import REST_PREFIX, Tls, read_tls
-from copycat_tls.showing import pem, show
-from copycat_tls.stores import read_identity, read_trusted
+from copycat_tls.stores import pem, read_identity, read_trusted, show
 
 from copycat_rest.advertised import local_listener
 from copycat_rest.listeners import HTTPS

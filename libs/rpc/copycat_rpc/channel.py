@@ -14,7 +14,7 @@ import grpc
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
 from copycat_connect.retry import RetryPolicy
-from copycat_telemetry.asking import asker_metadata
+from copycat_telemetry.changes import asker_metadata
 from copycat_telemetry.tracing import outgoing
 from copycat_tls.material import Material
 

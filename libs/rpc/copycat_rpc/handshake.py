@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from typing import Final
 
-from copycat_tls.showing import show
+from copycat_tls.stores import show
 
 from copycat_rpc.tls import PREFIX, ServicesTls
 

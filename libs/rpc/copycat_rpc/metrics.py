@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 
 from copycat.metrics.v1 import metrics_service_pb2 as pb
 from copycat.metrics.v1 import metrics_service_pb2_grpc
-from copycat_telemetry.metrics.definitions import Kind, Metric
+from copycat_telemetry.metrics.definitions import Kind, Metric, Reading, Registry, Source, Value
 from copycat_telemetry.metrics.export import exporting
-from copycat_telemetry.metrics.registry import Reading, Registry, Source, Value
 
 from copycat_rpc.server import RpcServer
 

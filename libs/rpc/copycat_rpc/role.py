@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,34 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_telemetry.changes import log_change
-from copycat_telemetry.start import begin_telemetry
+from copycat_telemetry.logs import begin_telemetry
 
-from copycat_rpc.interrupts import heed_interrupts
+
+def heed_interrupts() -> None:
+    """Have SIGINT raise KeyboardInterrupt in this process even if it was started with SIGINT ignored.
+
+    A command documents that SIGINT stops it; children started from here on inherit no ignored SIGINT either.
+    Only the main thread can do so; in another, e.g. of a program that calls our commands, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def heeding_interrupts() -> Iterator[None]:
+    """Heed SIGINT while the block runs, then leave it as it was; does nothing outside of the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    heed_interrupts()
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import grpc
 from copycat_connect.errors import ConfigError, CopycatError
-from copycat_telemetry.asking import asker_of, asking
+from copycat_telemetry.changes import asker_of, asking
 from copycat_telemetry.tracing import incoming
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc

@@ -20,7 +20,7 @@ from copycat_eventlog.past.own_log import Describing
 from copycat_eventlog.past.settings import ChangesSettings
 from copycat_eventlog.settings import LogSettings
 from copycat_rpc.server import RpcServer
-from copycat_telemetry.asking import NOBODY, Asker, current_asker
+from copycat_telemetry.changes import NOBODY, Asker, current_asker
 from copycat_telemetry.tracing import current_trace_id
 
 E = TypeVar("E")

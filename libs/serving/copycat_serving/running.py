@@ -10,8 +10,16 @@ from typing import Any, TypeVar
 from copycat_connect.errors import CopycatError
 from copycat_connect.first import first, unless
 from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.unreadable import Unreadable
 from copycat_rpc.methods import CALL_TIMEOUT_SECONDS
 from copycat_rpc.server import RpcServer
+from copycat_telemetry.metrics.definitions import Reading, Value
+from copycat_telemetry.metrics.groups import (
+    EVENT_LOG,
+    LAST_UNREADABLE_RECORD,
+    LOST_BECAUSE,
+    UNREADABLE_RECORDS,
+)
 
 C = TypeVar("C")
 E = TypeVar("E")
@@ -78,3 +86,21 @@ async def _until(stop: asyncio.Event, crashed: Coroutine[Any, Any, BaseException
         raise CopycatError(
             f"The event log failed ({type(error).__name__}: {error}); start this service again"
         ) from error
+
+
+def log_reading(events: EventSourced[Any, Any, Any], *others: Unreadable) -> Reading:
+    """Return whether this instance writes, and whether there is still what it writes to.
+
+    And what it could not read: of its log, and of `others`.
+    """
+    found = [each for each in (events.unreadable, *others) if each.records]
+    values: dict[str, Value] = {
+        "leads": float(events.leads),
+        "lost": float(bool(events.trouble)),
+        UNREADABLE_RECORDS: float(sum(each.records for each in found)),
+    }
+    if events.trouble:
+        values[LOST_BECAUSE] = events.trouble
+    if found:
+        values[LAST_UNREADABLE_RECORD] = max(found, key=lambda each: each.at).last
+    return Reading(EVENT_LOG, {}, values)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+from copycat_embedded.broker import JavaServer
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 

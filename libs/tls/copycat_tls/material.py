@@ -13,8 +13,7 @@ from copycat_connect.errors import ConfigError
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from copycat_tls.keys import Store, Tls
-from copycat_tls.showing import pem
-from copycat_tls.stores import Identity, read_identity, read_trusted
+from copycat_tls.stores import Identity, pem, read_identity, read_trusted
 
 log = logging.getLogger(__name__)
 

@@ -1,8 +1,13 @@
-"""Key stores and trust stores, opened: PEM and PKCS12."""
+"""Key stores and trust stores (PEM, PKCS12), opened, and shown to Python's TLS, which reads keys of files."""
 
 from __future__ import annotations
 
+import secrets
+import ssl
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from copycat_connect.config.password import Password
@@ -10,7 +15,13 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.named_files import read_named_file
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, pkcs12
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+    pkcs12,
+)
 from cryptography.x509 import Certificate, load_pem_x509_certificates
 
 from copycat_tls.keys import PEM, PKCS12, Store, Tls
@@ -198,3 +209,31 @@ def _source(store: Store) -> str:
 
 def _secret(password: Password | None) -> bytes | None:
     return None if password is None else password.value.encode()
+
+
+def show(context: ssl.SSLContext, identity: Identity, source: str) -> None:
+    """Give a context its certificate; the key passes through a file of its own for a moment, encrypted.
+
+    Raises:
+        ConfigError: TLS cannot use it; the text names the key `source`.
+    """
+    passphrase = secrets.token_hex()
+    key = identity.key.private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode())
+    )
+    with TemporaryDirectory(prefix="copycat-") as folder:
+        file = Path(folder, "identity.pem")
+        file.write_bytes(key + pem(identity.chain).encode())
+        try:
+            context.load_cert_chain(file, password=passphrase)
+        except ssl.SSLError as error:
+            raise ConfigError(
+                f"{source} has a certificate that TLS cannot serve ({error.reason}): make one with an RSA key"
+                " of 2048 bits or more, or an EC key",
+                key=source,
+            ) from error
+
+
+def pem(certificates: Iterable[Certificate]) -> str:
+    """Return certificates as PEM text."""
+    return "".join(each.public_bytes(Encoding.PEM).decode() for each in certificates)

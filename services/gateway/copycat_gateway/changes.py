@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from copycat_telemetry.asking import current_asker
-from copycat_telemetry.changes import log_change
+from copycat_telemetry.changes import current_asker, log_change
 
 log = logging.getLogger(__name__)
 

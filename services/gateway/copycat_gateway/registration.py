@@ -12,9 +12,8 @@ from copycat_connect.cluster import Config, TargetState
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_rest.answers import ConnectorInfo
-from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.errors import RemoteError
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import config_from_proto, config_to_proto, target_state_to_proto
 
 from copycat_gateway.bodies import StringMap
 from copycat_gateway.changes import log_request

@@ -12,7 +12,7 @@ from copycat.metrics.v1.metrics_service_pb2_grpc import MetricsServiceStub
 from copycat_connect.errors import CopycatError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.tls import ServicesTls
-from copycat_telemetry.metrics.worker_groups import EVENT_LOG, LOST_BECAUSE
+from copycat_telemetry.metrics.groups import EVENT_LOG, LOST_BECAUSE
 
 from copycat_gateway.workers import Workers
 

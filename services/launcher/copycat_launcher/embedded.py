@@ -26,7 +26,7 @@ from copycat_embedded.guard import Guard
 from copycat_embedded.ports import LOOPBACK, free_ports
 from copycat_embedded.private_listener import PrivateListener
 from copycat_embedded.spark_java import spark_java_home
-from copycat_rpc.interrupts import heeding_interrupts
+from copycat_rpc.role import heeding_interrupts
 from copycat_serving.beside import beside
 
 from copycat_launcher.broker_process import BrokerProcess, check_reachable

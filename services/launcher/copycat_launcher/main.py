@@ -12,7 +12,7 @@ import platformdirs
 from copycat_cli.sections import SECTIONS, SectionedGroup
 from copycat_connect.cluster import REST_PORT
 from copycat_connect.errors import CopycatError
-from copycat_rpc.interrupts import heed_interrupts
+from copycat_rpc.role import heed_interrupts
 
 from copycat_launcher.migrate.command import migrate
 from copycat_launcher.roles import ROLE_BY_NAME, ROLES

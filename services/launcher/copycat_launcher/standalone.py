@@ -15,7 +15,7 @@ from copycat_embedded.spark_java import spark_java_home
 from copycat_rest.advertised import advertised_url, local_listener
 from copycat_rest.contexts import own_context
 from copycat_rpc.role import read_properties
-from copycat_telemetry.start import begin_telemetry
+from copycat_telemetry.logs import begin_telemetry
 
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all

@@ -17,9 +17,8 @@ from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import services_tls
 from copycat_rpc.users.calls import user_calls
 from copycat_serving.beside import beside
-from copycat_serving.metrics import log_reading
-from copycat_serving.running import serve_events
-from copycat_telemetry.metrics.registry import Reading
+from copycat_serving.running import log_reading, serve_events
+from copycat_telemetry.metrics.definitions import Reading
 
 from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.rebalances import Rebalances

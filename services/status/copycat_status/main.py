@@ -13,8 +13,7 @@ from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import services_tls
 from copycat_rpc.users.calls import user_calls
 from copycat_serving.history import keeping_history
-from copycat_serving.metrics import log_reading
-from copycat_serving.running import serve_events
+from copycat_serving.running import log_reading, serve_events
 
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.adapters.event_sourced import event_sourced

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from py4j import java_gateway
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import get_return_value

@@ -25,7 +25,7 @@ from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses
 from copycat_serving.history import SERVICE, HistoryServicer
-from copycat_telemetry.asking import USER, Asker
+from copycat_telemetry.changes import USER, Asker
 
 ASKED = Revision({0: 7})
 asked: list[dict[int, int]] = []

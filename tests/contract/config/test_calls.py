@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_from_proto, config_to_proto
 
 from tests.contract.reading import answer_after, beyond
 

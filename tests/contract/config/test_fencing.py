@@ -10,8 +10,8 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat_config.domain.errors import FencingFailedError
 from copycat_connect.errors import NotWriterError, UnavailableError
 from copycat_eventlog.memory import MemoryTopic
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.eventually import eventually
 from copycat_testkit.slow_log import SlowLog
 

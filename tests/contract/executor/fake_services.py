@@ -17,7 +17,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceServicer
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError
-from copycat_rpc.configs import config_from_proto, config_to_proto
+from copycat_rpc.messages import config_from_proto, config_to_proto
 
 Key = tuple[str, int | None]
 STARTED = types_pb2.TARGET_STATE_STARTED

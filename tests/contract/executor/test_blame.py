@@ -11,8 +11,8 @@ import psutil
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat_executor.children import child_process, question_processes
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 
 from tests.contract.executor.world import SOURCE, World, processes, template, world
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat_executor.children import plugin_watch
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 
 from tests.contract.executor.world import SOURCE, World, world
 

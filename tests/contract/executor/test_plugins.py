@@ -9,8 +9,8 @@ from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import OffsetsUnmodifiableError
 from copycat_executor.children import child_process
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 
 from tests.contract.executor.world import SINK, SOURCE, World, processes, world
 

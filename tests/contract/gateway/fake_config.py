@@ -9,7 +9,7 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceServicer
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError, ErrorCode
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 
 
 class UnknownConnectorError(CopycatError):

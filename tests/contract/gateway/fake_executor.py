@@ -15,7 +15,7 @@ from copycat_connect.plugin.errors import (
     UnknownPluginError,
 )
 from copycat_connect.plugin.versions import version_range
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 
 SOURCE_CLASS = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK_CLASS = "org.apache.kafka.connect.file.FileStreamSinkConnector"

@@ -8,7 +8,7 @@ from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError, ErrorCode
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 
 
 class GroupActiveError(CopycatError):

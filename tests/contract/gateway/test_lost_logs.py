@@ -9,7 +9,7 @@ from copycat.metrics.v1 import metrics_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.errors import LogLostError
 from copycat_gateway.scrape import GOOD_FOR_SECONDS, concerning
-from copycat_telemetry.metrics.worker_groups import EVENT_LOG, LOST_BECAUSE
+from copycat_telemetry.metrics.groups import EVENT_LOG, LOST_BECAUSE
 
 from tests.contract.gateway.world import World
 

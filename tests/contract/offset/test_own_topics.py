@@ -12,8 +12,8 @@ from copycat_eventlog.log import Record
 from copycat_offset.domain.errors import TransactionRefusedError
 from copycat_offset.domain.events import SourceOffsetCommitted, SourceOffsetForgotten
 from copycat_offset.domain.evolve import evolve
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 
 from tests.contract.offset.service import Service, running
 

@@ -14,8 +14,8 @@ import grpc
 import pytest
 from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
-from copycat_telemetry.metrics.registry import Reading
-from copycat_telemetry.metrics.task_groups import CONNECTOR, SOURCE_TASK, TASK_ERROR
+from copycat_telemetry.metrics.definitions import Reading
+from copycat_telemetry.metrics.groups import CONNECTOR, SOURCE_TASK, TASK_ERROR
 from copycat_testkit.eventually import eventually
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as otlp
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as otlp_rpc

@@ -16,8 +16,8 @@ from copycat_connect.errors import ConfigError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import METRICS_SERVICE_NAME, serving_metrics
 from copycat_rpc.server import RpcServer
-from copycat_telemetry.metrics.registry import Reading, Source
-from copycat_telemetry.metrics.task_groups import CONNECTOR, SINK_TASK, SOURCE_TASK
+from copycat_telemetry.metrics.definitions import Reading, Source
+from copycat_telemetry.metrics.groups import CONNECTOR, SINK_TASK, SOURCE_TASK
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 TASK = {"connector": "café", "task": "0"}

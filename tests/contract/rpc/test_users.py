@@ -26,7 +26,7 @@ from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses
 from copycat_rpc.users.calls import user_calls
 from copycat_rpc.users.needs import CALL_NEEDS
-from copycat_telemetry.asking import Asker, asking, current_asker
+from copycat_telemetry.changes import Asker, asking, current_asker
 from google.protobuf.descriptor import MethodDescriptor
 
 from tests.issuer import Issuer, an_issuer

@@ -11,7 +11,7 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
 from copycat_config.main import serve
 from copycat_rpc.channel import open_channel
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.kafka import consume_all, unique
 
 

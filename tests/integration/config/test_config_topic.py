@@ -13,7 +13,7 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.kafka import create_topic, idempotent_producer, wait_until
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from copycat_embedded.jars import ensure_jars
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 TEXT = "org.apache.kafka.common.serialization.String"

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from copycat_telemetry.metrics.definitions import Kind
-from copycat_telemetry.metrics.task_groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
+from copycat_telemetry.metrics.groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
 from prometheus_client.parser import text_string_to_metric_families

@@ -12,7 +12,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc as rpc
 from copycat.types.v1 import types_pb2
 from copycat_executor.taskhost.spec import HostSpec
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.kafka import wait_until
 
 TOKEN = "a-token"

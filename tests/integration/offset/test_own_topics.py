@@ -14,8 +14,8 @@ from confluent_kafka.admin import AclOperation, AdminClient, ConfigResource, Res
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1.types_pb2 import SourceOffset
 from copycat_embedded.broker import EmbeddedKafka
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.kafka import CLIENT_SECONDS, consume_all, create_topic, delete_topic, unique
 
 from tests.integration.guarded.broker import SECURE, SETTINGS, GuardedKafka, login

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.java_runtime import NoJavaError, examine
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from copycat_embedded.spark_java import spark_java_home
 
 ECHO = '#!/bin/sh\nfor each do echo "[$each]"; done\n'

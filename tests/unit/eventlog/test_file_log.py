@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError, OutcomeUnknownError
-from copycat_embedded.java import find_java
+from copycat_embedded.jvm import find_java
 from copycat_eventlog.file_log import FileLog
 from copycat_eventlog.java_map import JavaMapError, dump_map, load_map
 from copycat_eventlog.log import Record

@@ -39,6 +39,7 @@ def membership_of(runs: Runs) -> Membership:
 
 async def test_what_is_taken_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 3600.0)
+    monkeypatch.setattr(module, "CHANGES_TOGETHER_SECONDS", 1.0)
     runs = runs_of(TASKS[:1])
     beats = membership_of(runs)._beats(deque())
     assert len((await anext(beats)).held) == 1
@@ -52,6 +53,7 @@ async def test_what_is_taken_together_is_said_in_one_beat_before_its_time(monkey
 
 async def test_what_is_dropped_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 3600.0)
+    monkeypatch.setattr(module, "CHANGES_TOGETHER_SECONDS", 1.0)
     runs = runs_of(TASKS)
     beats = membership_of(runs)._beats(deque())
     await anext(beats)

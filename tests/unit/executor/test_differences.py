@@ -29,9 +29,7 @@ from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
 from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_rpc.configs import config_to_proto
-from copycat_rpc.instances import instance_to_proto
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import config_to_proto, instance_to_proto, target_state_to_proto
 from copycat_telemetry.metrics.sampled import Windows
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule

@@ -21,7 +21,7 @@ from copycat_connect.plugin import (
 from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.task_host import TaskHost
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_testkit.kafka import wait_until
 
 from tests.unit.pipeline.fakes import TextConverter, TextHeaders

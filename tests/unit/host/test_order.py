@@ -19,7 +19,7 @@ from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING
 from copycat_executor.kafka.consumer import at_least
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
 from copycat_executor.taskhost.spec import HostSpec, HostTls
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from hypothesis import given
 from hypothesis import strategies as st
 

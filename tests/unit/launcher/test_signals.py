@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from copycat_rpc.interrupts import heed_interrupts
+from copycat_rpc.role import heed_interrupts
 
 COMMAND = """
 import asyncio
@@ -49,7 +49,7 @@ except KeyboardInterrupt:
 """
 NEXT_CHILD = """
 import subprocess, sys
-from copycat_rpc.interrupts import heed_interrupts
+from copycat_rpc.role import heed_interrupts
 
 heed_interrupts()
 child = (

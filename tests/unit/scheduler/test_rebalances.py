@@ -12,7 +12,7 @@ from copycat_connect.cluster import Instance
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.domain.commands import Desired
 from copycat_scheduler.domain.upkeep import Observed, Upkeep, upkeep
-from copycat_telemetry.metrics.registry import Value
+from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.sampled import Windows
 
 

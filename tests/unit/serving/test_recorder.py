@@ -16,8 +16,8 @@ from copycat_eventlog.past.change import CONFIG, TARGET_STATE, PastChange, read_
 from copycat_eventlog.past.history import PastChanges, Question
 from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_serving.history import Recorder
-from copycat_serving.rendering import Rendering
-from copycat_telemetry.asking import USER, Asker, asking
+from copycat_serving.reads import Rendering
+from copycat_telemetry.changes import USER, Asker, asking
 
 ANN = Asker(USER, "ann", "127.0.0.1")
 

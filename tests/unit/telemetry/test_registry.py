@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from copycat_telemetry.metrics.registry import Reading, Registry
-from copycat_telemetry.metrics.worker_groups import EVENT_LOG, STATUS_STORE
+from copycat_telemetry.metrics.definitions import Reading, Registry
+from copycat_telemetry.metrics.groups import EVENT_LOG, STATUS_STORE
 
 
 def source_of(*readings: Reading) -> Callable[[], tuple[Reading, ...]]:

@@ -15,7 +15,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from tools.load.page import COUNTED_ONLY

@@ -40,8 +40,8 @@ from copycat_executor.state.runs import Runs
 from copycat_executor.worker.conductor import CHANGE_GATHERING_SECONDS
 from copycat_executor.worker.membership import Membership
 from copycat_executor.worker.watches import follow_assignments
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.following import follow
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses, ServiceStubs, connected

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from copycat_telemetry.asking import Asker
+from copycat_telemetry.changes import Asker
 
 from copycat_eventlog.json_text import (
     MalformedError,

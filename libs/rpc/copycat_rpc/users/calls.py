@@ -17,7 +17,7 @@ from copycat_access.rules_file import RulesFile
 from copycat_access.settings import read_access
 from copycat_connect.cluster import Caller
 from copycat_connect.errors import CopycatError
-from copycat_telemetry.asking import ASKER_KEY, USER, Asker, asker_metadata, asking
+from copycat_telemetry.changes import ASKER_KEY, USER, Asker, asker_metadata, asking
 
 from copycat_rpc.errors import to_status
 from copycat_rpc.users.needs import CALL_NEEDS

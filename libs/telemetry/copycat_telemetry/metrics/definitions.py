@@ -1,10 +1,13 @@
-"""What a metric is: its group, its name, its kind and what it says."""
+"""What a metric is: group, name, kind, text; and those of a process, read when somebody asks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
+from typing import TypeAlias
 
 
 class Kind(Enum):
@@ -67,3 +70,41 @@ def total(name: str, doc: str) -> Metric:
 def text(name: str, doc: str) -> Metric:
     """Define a metric whose value is a word, such as a state or a version."""
     return Metric(name, Kind.TEXT, doc)
+
+
+Value: TypeAlias = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One instance of a group as it is now."""
+
+    group: MetricGroup
+    """Value of each metric, by name."""
+    tags: Mapping[str, str]
+    """Which instance; the keys are the group's."""
+    values: Mapping[str, Value]
+    """By the metrics' names: text for those of kind TEXT, numbers for all others."""
+
+
+Source: TypeAlias = Callable[[], Iterable[Reading]]
+
+
+class Registry:
+    """The sources of metrics in a process."""
+
+    def __init__(self) -> None:
+        self._sources: list[Source] = []
+
+    @contextmanager
+    def reading_from(self, source: Source) -> Iterator[None]:
+        """Ask `source` at every reading while the block runs, and no longer (KRETRY-24)."""
+        self._sources.append(source)
+        try:
+            yield
+        finally:
+            self._sources.remove(source)
+
+    def read(self) -> list[Reading]:
+        """Return the current readings of all sources."""
+        return [reading for source in tuple(self._sources) for reading in source()]

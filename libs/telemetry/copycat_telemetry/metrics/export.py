@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least
 from copycat_connect.config.worker_keys import SPAN_ENDPOINT
 
-from copycat_telemetry.metrics.registry import Registry
+from copycat_telemetry.metrics.definitions import Registry
 
 if TYPE_CHECKING:
     from copycat_telemetry.metrics.otlp import MetricExport

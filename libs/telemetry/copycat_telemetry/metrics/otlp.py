@@ -12,9 +12,8 @@ from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData, Pe
 from opentelemetry.sdk.resources import Resource
 
 from copycat_telemetry.losses import Losses
-from copycat_telemetry.metrics.catalogue import GROUPS
-from copycat_telemetry.metrics.definitions import Kind, Metric, MetricGroup
-from copycat_telemetry.metrics.registry import Reading
+from copycat_telemetry.metrics.definitions import Kind, Metric, MetricGroup, Reading
+from copycat_telemetry.metrics.groups import GROUPS
 
 Callback = Callable[[CallbackOptions], Iterable[Observation]]
 

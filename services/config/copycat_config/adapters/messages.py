@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat_rpc.configs import config_from_proto, config_to_proto
-from copycat_rpc.target_states import target_state_from_proto, target_state_to_proto
+from copycat_rpc.messages import (
+    config_from_proto,
+    config_to_proto,
+    target_state_from_proto,
+    target_state_to_proto,
+)
 
 from copycat_config.domain.commands import PutConnector, PutTaskConfigs, SetTargetState
 from copycat_config.domain.errors import MissingFieldError

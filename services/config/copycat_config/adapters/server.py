@@ -10,9 +10,7 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1 import config_service_pb2_grpc as grpc_pb
 from copycat.types.v1 import types_pb2
 from copycat_rpc.server import RpcServer
-from copycat_serving.rendering import Rendering
-from copycat_serving.revisions import read_state, revision_to_proto
-from copycat_serving.watching import stream_watch
+from copycat_serving.reads import Rendering, read_state, revision_to_proto, stream_watch
 
 from copycat_config.adapters import messages
 from copycat_config.adapters.event_sourced import ConfigEvents

@@ -14,7 +14,7 @@ from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import PluginKind
 from copycat_connect.plugin import offset_moves as author
 from copycat_connect.plugin.registry import Plugins
-from copycat_telemetry.loggers import set_level
+from copycat_telemetry.logs import set_level
 from copycat_telemetry.output import MAX_NAMED
 
 from copycat_executor.connectorhost.instance import ConnectorInstance

@@ -13,8 +13,8 @@ from copycat_connect.cluster import Config
 from copycat_connect.errors import CopycatError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.retry import RetryPolicy
-from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.changes import ChangeSignal

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from copycat.types.v1 import types_pb2
-from copycat_telemetry.metrics.registry import Value
+from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.sampled import Sampled, Windows
 
 UNASSIGNED: Final = "unassigned"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_telemetry.metrics.registry import Value
+from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.sampled import Sampled, Windows
 
 COMMIT_TIME: Final = "offset-commit-time-ms"

@@ -7,10 +7,9 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
-from copycat_telemetry.metrics import client_groups, task_groups
-from copycat_telemetry.metrics.client_groups import CLIENT_ID
-from copycat_telemetry.metrics.definitions import MetricGroup
-from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics import groups
+from copycat_telemetry.metrics.definitions import MetricGroup, Reading, Value
+from copycat_telemetry.metrics.groups import CLIENT_ID
 from copycat_telemetry.metrics.sampled import Windows
 
 from copycat_executor.metrics import statistics
@@ -18,10 +17,10 @@ from copycat_executor.metrics.states import StateTimes
 
 SOURCE = "source"
 _CLIENT_GROUPS: Final[Mapping[str, Sequence[tuple[MetricGroup, statistics.Statistics]]]] = {
-    "producer": ((client_groups.PRODUCER, statistics.PRODUCER),),
+    "producer": ((groups.PRODUCER, statistics.PRODUCER),),
     "consumer": (
-        (client_groups.CONSUMER, statistics.CONSUMER),
-        (client_groups.CONSUMER_FETCH, statistics.CONSUMER_FETCH),
+        (groups.CONSUMER, statistics.CONSUMER),
+        (groups.CONSUMER_FETCH, statistics.CONSUMER_FETCH),
     ),
 }
 #: States of a task in which its Kafka client is there; it goes with the run, as Kafka Connect's does.
@@ -61,17 +60,17 @@ class TaskMeter:
 
     def readings(self, now: float) -> Iterator[Reading]:
         """Yield the current values of all metrics of the task."""
-        yield self._reading(task_groups.CONNECTOR_TASK, {**self._common(now), **self._made()})
+        yield self._reading(groups.CONNECTOR_TASK, {**self._common(now), **self._made()})
         kind = next((each.type for each in self._plugins if each.type), "")
         if kind == SOURCE:
-            yield self._reading(task_groups.SOURCE_TASK, self._measured.values(now, statistics.SOURCE))
+            yield self._reading(groups.SOURCE_TASK, self._measured.values(now, statistics.SOURCE))
         elif kind:
-            yield self._reading(task_groups.SINK_TASK, self._measured.values(now, statistics.SINK))
+            yield self._reading(groups.SINK_TASK, self._measured.values(now, statistics.SINK))
         if self.times.state in _WITH_CLIENT and self._measured.knows(statistics.REPORTED):
             yield from self._client(now, "producer" if kind == SOURCE else "consumer")
         errors = self._measured.values(now, statistics.ERRORS)
-        yield self._reading(task_groups.TASK_ERROR, {**errors, "last-error-timestamp": self._failed_at})
-        for group in (task_groups.TRANSFORM, task_groups.PREDICATE):
+        yield self._reading(groups.TASK_ERROR, {**errors, "last-error-timestamp": self._failed_at})
+        for group in (groups.TRANSFORM, groups.PREDICATE):
             yield from self._chain(group)
 
     def _client(self, now: float, kind: str) -> Iterator[Reading]:

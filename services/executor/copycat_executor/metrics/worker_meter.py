@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from copycat_connect.cluster import Config, Instance
-from copycat_telemetry.metrics import task_groups, worker_groups
-from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics import groups
+from copycat_telemetry.metrics.definitions import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
 from copycat_executor.domain.plugin import Plugin
@@ -37,7 +37,7 @@ class ConnectorMeter:
             values["connector-class"] = self.plugin.class_name
             values["connector-type"] = self.plugin.kind
             values["connector-version"] = self.plugin.version or "undefined"
-        return Reading(task_groups.CONNECTOR, {"connector": self._name}, values)
+        return Reading(groups.CONNECTOR, {"connector": self._name}, values)
 
 
 class WorkerMeter:
@@ -63,7 +63,7 @@ class WorkerMeter:
         now = self._clock()
         counts: dict[str, Value] = {"connector-count": len(connectors), "task-count": len(tasks)}
         starts = {**self._connector_starts.values(now), **self._task_starts.values(now)}
-        yield Reading(worker_groups.WORKER, {}, {**counts, **starts})
+        yield Reading(groups.WORKER, {}, {**counts, **starts})
         for connector in connectors:
             yield connector.reading()
         yield from _task_counts(tasks)
@@ -78,4 +78,4 @@ def _task_counts(tasks: Sequence[TaskMeter]) -> Iterator[Reading]:
     for connector, counted in states.items():
         each = {f"connector-{state}-task-count": counted[state] for state in TASK_STATES}
         values = {**each, "connector-total-task-count": counted.total()}
-        yield Reading(worker_groups.CONNECTOR_TASKS, {"connector": connector}, values)
+        yield Reading(groups.CONNECTOR_TASKS, {"connector": connector}, values)

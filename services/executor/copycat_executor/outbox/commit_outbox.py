@@ -20,8 +20,8 @@ from copycat_connect.cluster import Instance, TopicPartition
 from copycat_connect.errors import CopycatError, LogLostError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
+from copycat_rpc.messages import source_offsets_from_proto, source_offsets_to_proto
 from copycat_rpc.services import ServiceStubs
-from copycat_rpc.source_offsets import source_offsets_from_proto, source_offsets_to_proto
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.outbox.offset_reader import SinkGroup

@@ -10,7 +10,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.errors import CopycatError
 from copycat_rpc.errors import code_of
-from copycat_rpc.instances import instance_to_proto
+from copycat_rpc.messages import instance_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.commit_outbox import GenerationFor

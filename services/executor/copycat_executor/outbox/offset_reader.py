@@ -14,7 +14,7 @@ from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.config.offsets_store import store_keys
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
-from copycat_rpc.configs import config_to_proto
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.until_it_works import until_it_works

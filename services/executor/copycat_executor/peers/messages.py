@@ -7,9 +7,7 @@ from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.cluster import Instance, TargetState, TopicPartition
 from copycat_connect.failure_kind import FailureKind
-from copycat_rpc.configs import config_from_proto
-from copycat_rpc.instances import instance_to_proto
-from copycat_rpc.target_states import target_state_from_proto
+from copycat_rpc.messages import config_from_proto, instance_to_proto, target_state_from_proto
 
 from copycat_executor.domain.desired import Configured
 

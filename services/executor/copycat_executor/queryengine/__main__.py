@@ -12,8 +12,7 @@ from typing import Final, assert_never
 
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.worker_keys import LOG_LEVEL
-from copycat_telemetry.loggers import set_level
-from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.logs import configure_logging, set_level
 from copycat_telemetry.output import take_output
 
 from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes

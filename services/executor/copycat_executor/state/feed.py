@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.cluster import Instance
-from copycat_rpc.instances import instance_from_proto
+from copycat_rpc.messages import instance_from_proto
 
 from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import (

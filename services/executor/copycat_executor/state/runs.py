@@ -14,7 +14,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1.status_service_pb2 import Trouble
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
-from copycat_telemetry.metrics.registry import Reading
+from copycat_telemetry.metrics.definitions import Reading
 
 from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask

@@ -11,8 +11,7 @@ from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.worker_keys import CLIENT_METRIC_INTERVAL
-from copycat_rpc.configs import config_from_proto
-from copycat_rpc.target_states import target_state_from_proto
+from copycat_rpc.messages import config_from_proto, target_state_from_proto
 
 
 @dataclass(frozen=True, slots=True)

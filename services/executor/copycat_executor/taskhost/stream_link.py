@@ -11,7 +11,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.failure_kind import FailureKind
-from copycat_rpc.source_offsets import source_offsets_to_proto
+from copycat_rpc.messages import source_offsets_to_proto
 
 from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.task_link import TaskState

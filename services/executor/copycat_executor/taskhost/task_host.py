@@ -15,9 +15,8 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import ORPHANED_HOST_SECONDS, TargetState
 from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_connect.log_levels import level_named
-from copycat_rpc.configs import config_from_proto
-from copycat_rpc.target_states import target_state_from_proto
-from copycat_telemetry.loggers import set_level
+from copycat_rpc.messages import config_from_proto, target_state_from_proto
+from copycat_telemetry.logs import set_level
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance, TargetState
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import target_state_to_proto
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask

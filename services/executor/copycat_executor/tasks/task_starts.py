@@ -18,8 +18,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError
 from copycat_connect.failure_kind import FailureKind, kind_of
-from copycat_rpc.configs import config_to_proto
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import config_to_proto, target_state_to_proto
 from copycat_telemetry.recent_spans import RecentSpans
 from copycat_telemetry.tracing import traceparent
 

@@ -9,7 +9,7 @@ from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 
 from copycat_executor.children import plugin_messages
 from copycat_executor.children.connector_processes import ConnectorProcesses

@@ -16,7 +16,7 @@ from copycat_connect.log_levels import level_named
 from copycat_rpc.following import follow
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
-from copycat_telemetry.loggers import set_level
+from copycat_telemetry.logs import set_level
 from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.children.connector_processes import ConnectorProcesses

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from copycat_access.audit import Audit, Outcome
 from copycat_connect.plugin import Caller
-from copycat_telemetry.asking import MAX_NAME_CHARACTERS, USER, Asker, asking
+from copycat_telemetry.changes import MAX_NAME_CHARACTERS, USER, Asker, asking
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 

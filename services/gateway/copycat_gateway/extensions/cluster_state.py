@@ -11,7 +11,7 @@ from copycat_connect.cluster import Config
 from copycat_connect.errors import ConnectError, CopycatError
 from copycat_connect.plugin import ClusterDetails, ConnectorHealth, InstanceHealth
 from copycat_connect.plugin.errors import NoSuchConnectorError
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 
 from copycat_gateway.clients import Services
 from copycat_gateway.errors import STATUS_UNKNOWN, answering_refusals

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat_connect.config.delivery import ExactlyOnceSources, Guarantee, guarantee_of_source
 from copycat_connect.errors import CopycatError
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 from copycat_telemetry.changes import log_change
 
 from copycat_gateway.catalogue import SOURCE

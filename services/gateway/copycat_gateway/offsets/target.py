@@ -15,9 +15,8 @@ from copycat_connect.cluster import TargetState, sink_group
 from copycat_connect.config.client_overrides import overrides_of
 from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.config.offsets_store import store_keys
-from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.errors import RemoteError
-from copycat_rpc.target_states import target_state_from_proto
+from copycat_rpc.messages import config_from_proto, config_to_proto, target_state_from_proto
 from copycat_telemetry.changes import log_change
 
 from copycat_gateway.catalogue import SINK, SOURCE, connector_class

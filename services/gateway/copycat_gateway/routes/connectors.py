@@ -11,7 +11,7 @@ from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat_access.roles import Role
 from copycat_rest.answers import ConnectorInfo, ConnectorStateInfo, Expanded
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 from litestar import Response, delete, get, patch, post, put
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter

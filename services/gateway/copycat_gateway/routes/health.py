@@ -9,7 +9,7 @@ from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat_connect.errors import CopycatError
 from copycat_rpc.errors import code_of
-from copycat_telemetry.metrics.worker_groups import EVENT_LOG, LAST_UNREADABLE_RECORD, UNREADABLE_RECORDS
+from copycat_telemetry.metrics.groups import EVENT_LOG, LAST_UNREADABLE_RECORD, UNREADABLE_RECORDS
 from litestar import Response, get
 from litestar.di import NamedDependency
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat_connect.log_levels import ROOT, level_name, level_named
 from copycat_rest.answers import LoggerInfo
-from copycat_telemetry.loggers import existing_loggers, set_level
+from copycat_telemetry.logs import existing_loggers, set_level
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter

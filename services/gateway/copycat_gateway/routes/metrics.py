@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from copycat.metrics.v1 import metrics_service_pb2 as pb
-from copycat_telemetry.metrics.catalogue import GROUPS
+from copycat_telemetry.metrics.groups import GROUPS
 from litestar import Request, Response, get
 from litestar.datastructures import State
 from litestar.di import NamedDependency

@@ -13,7 +13,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TargetState
 from copycat_connect.errors import ConnectError
 from copycat_rest.answers import ConnectorStateInfo
-from copycat_rpc.target_states import target_state_to_proto
+from copycat_rpc.messages import target_state_to_proto
 from litestar import Response, post, put
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter

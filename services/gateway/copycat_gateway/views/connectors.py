@@ -22,7 +22,7 @@ from copycat_rest.answers import (
     TaskState,
     WorkerInfo,
 )
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 

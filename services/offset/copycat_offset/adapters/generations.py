@@ -15,7 +15,7 @@ from copycat.scheduler.v1.scheduler_service_pb2 import (
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat_connect.cluster import Instance
 from copycat_rpc.following import follow
-from copycat_rpc.instances import instance_from_proto
+from copycat_rpc.messages import instance_from_proto
 
 #: How long the first commits after start wait for the scheduler. Then they are judged by what is known: the
 #: data plane goes on while the scheduler is away, because nothing is assigned anew without it.

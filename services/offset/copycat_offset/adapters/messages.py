@@ -8,7 +8,7 @@ from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
 from copycat_eventlog.json_text import MAX_TIME_MS
-from copycat_rpc.source_offsets import source_offsets_from_proto
+from copycat_rpc.messages import source_offsets_from_proto
 
 from copycat_offset.domain.changes import OffsetsChange, SinkMove, SourceMove
 from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, RememberChange

@@ -10,10 +10,9 @@ from weakref import WeakValueDictionary
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1 import offset_service_pb2_grpc as grpc_pb
 from copycat_connect.cluster import Instance, TopicPartition
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto, source_offsets_to_proto
 from copycat_rpc.server import RpcServer
-from copycat_rpc.source_offsets import source_offsets_to_proto
-from copycat_serving.revisions import read_state, revision_to_proto
+from copycat_serving.reads import read_state, revision_to_proto
 from copycat_telemetry.changes import log_change
 
 from copycat_offset.adapters import messages

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.log import Revision
-from copycat_rpc.configs import config_from_proto
+from copycat_rpc.messages import config_from_proto
 from copycat_telemetry.changes import log_change
 
 from copycat_offset.adapters.event_sourced import OffsetEvents

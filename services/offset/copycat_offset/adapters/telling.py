@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from copycat.types.v1 import types_pb2
 from copycat_eventlog.past.change import COMMIT, OFFSETS, PastChange, fact_text
 from copycat_eventlog.past.own_log import Describing
-from copycat_telemetry.asking import AUTOMATIC, Asker
+from copycat_telemetry.changes import AUTOMATIC, Asker
 
 from copycat_offset.domain.changes import OffsetsChange
 from copycat_offset.domain.events import (

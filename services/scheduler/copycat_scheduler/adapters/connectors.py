@@ -14,8 +14,8 @@ from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.client_overrides import other_cluster
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
-from copycat_rpc.configs import config_from_proto
 from copycat_rpc.following import follow
+from copycat_rpc.messages import config_from_proto
 from copycat_telemetry.changes import log_change
 from copycat_telemetry.recent_spans import RecentSpans
 

@@ -8,7 +8,7 @@ from typing import assert_never
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, in_order
-from copycat_rpc.instances import instance_from_proto, instance_to_proto
+from copycat_rpc.messages import instance_from_proto, instance_to_proto
 
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.leases import WorkerSession

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics.definitions import Reading, Value
+from copycat_telemetry.metrics.groups import REBALANCE
 from copycat_telemetry.metrics.sampled import Sampled, Windows
-from copycat_telemetry.metrics.worker_groups import REBALANCE
 
 
 class Rebalances:

@@ -8,10 +8,9 @@ from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1 import scheduler_service_pb2_grpc as grpc_pb
-from copycat_rpc.instances import instance_from_proto
+from copycat_rpc.messages import instance_from_proto
 from copycat_rpc.server import RpcServer
-from copycat_serving.revisions import read_state
-from copycat_serving.watching import stream_watch
+from copycat_serving.reads import read_state, stream_watch
 
 from copycat_scheduler.adapters import messages
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents

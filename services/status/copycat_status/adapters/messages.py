@@ -9,7 +9,7 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 from copycat_eventlog.past.change import PastChange
-from copycat_rpc.instances import instance_from_proto
+from copycat_rpc.messages import instance_from_proto
 
 from copycat_status.adapters.telling import act
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics

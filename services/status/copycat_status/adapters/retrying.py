@@ -12,8 +12,8 @@ from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownE
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.handler import Outcome
 from copycat_eventlog.log import Revision
-from copycat_telemetry.metrics.registry import Reading
-from copycat_telemetry.metrics.worker_groups import STATUS_STORE
+from copycat_telemetry.metrics.definitions import Reading
+from copycat_telemetry.metrics.groups import STATUS_STORE
 
 from copycat_status.adapters.event_sourced import StatusEvents
 from copycat_status.adapters.write_lines import log_given_up, log_retry, updates_of

@@ -12,9 +12,7 @@ from copycat_connect.cluster import Instance
 from copycat_connect.trace_line import shortened
 from copycat_eventlog.past.keeper import ChangesKeeper
 from copycat_rpc.server import RpcServer
-from copycat_serving.rendering import Rendering
-from copycat_serving.revisions import read_state, revision_to_proto
-from copycat_serving.watching import stream_watch
+from copycat_serving.reads import Rendering, read_state, revision_to_proto, stream_watch
 
 from copycat_status.adapters import messages
 from copycat_status.adapters.event_sourced import StatusEvents

@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 from copycat_connect.cluster import Instance
 from copycat_eventlog.past.change import ACT, STATUS, PastChange, fact_text
 from copycat_eventlog.past.own_log import Describing
-from copycat_telemetry.asking import AUTOMATIC, Asker
+from copycat_telemetry.changes import AUTOMATIC, Asker
 
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.state import StatusState

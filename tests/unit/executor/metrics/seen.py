@@ -12,7 +12,7 @@ from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.runs import ConnectorRun, Runs, TaskRun
-from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics.definitions import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
 RUNNING, PAUSED, FAILED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED, types_pb2.STATE_FAILED

@@ -6,7 +6,7 @@ from math import isnan
 
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_telemetry.metrics.registry import Value
+from copycat_telemetry.metrics.definitions import Value
 
 from tests.unit.executor.metrics.seen import (
     FAILED,

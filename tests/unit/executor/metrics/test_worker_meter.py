@@ -6,8 +6,8 @@ import pytest
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 from copycat_executor.domain.plugin import Plugin
-from copycat_telemetry.metrics.catalogue import GROUPS
-from copycat_telemetry.metrics.registry import Value
+from copycat_telemetry.metrics.definitions import Value
+from copycat_telemetry.metrics.groups import GROUPS
 
 from tests.unit.executor.metrics.seen import (
     FAILED,

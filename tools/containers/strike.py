@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +19,8 @@ from tools.containers.flow import Flow
 
 PAGE: Final = ROOT / "deploy/E2E.md"
 HEAD: Final = ("failure", "lines flow again, s", "all is well, s", "repeated")
+#: Those whose rows are shown together.
+SERVICES: Final = ("config", "offset", "status", "scheduler")
 #: A shorter pause does not count: sinks get what was polled in between.
 PAUSE_SECONDS: Final = 2.0
 #: So long everything has to be well before it counts as over.
@@ -41,29 +43,52 @@ class Outcome:
 
 
 class Outcomes:
-    """Those measured so far."""
+    """Those measured so far, of which nothing was lost."""
 
     def __init__(self) -> None:
         """No outcomes were measured."""
-        self._rows: list[tuple[str, ...]] = []
+        self._measured: list[Outcome] = []
 
     def add(self, outcome: Outcome) -> None:
-        """Add one of which nothing was lost."""
-        flows = f"{outcome.flows:.1f}" if outcome.flows else "-"
-        self._rows.append((outcome.failure, flows, f"{outcome.well:.1f}", str(outcome.repeated)))
+        """Add one."""
+        self._measured.append(outcome)
 
     def show(self) -> None:
-        """Print them."""
+        """Print each."""
         table = Table(*HEAD, title=f"What failures cost (load {os.getloadavg()[0]:.0f})")
-        for row in self._rows:
-            table.add_row(*row)
+        for each in self._measured:
+            table.add_row(*_row(each.failure, [each]))
         Console(width=120).print("", table)
 
     def write(self) -> None:
         """Put them in place of the table in deploy/E2E.md; what was not measured leaves it as it is."""
-        if not self._rows:
-            return
-        write_between(PAGE, "table", markdown_table(HEAD, self._rows))
+        if self._measured:
+            write_between(PAGE, "table", markdown_table(HEAD, page_rows(self._measured)))
+
+
+def page_rows(measured: Iterable[Outcome]) -> list[tuple[str, ...]]:
+    """Return the rows of the page: one for what was done to each of the services with a log."""
+    alike: dict[str, list[tuple[str, Outcome]]] = {}
+    for each in measured:
+        service = next((word for word in each.failure.split() if word in SERVICES), "")
+        failure = each.failure.replace(service, "{}", 1) if service else each.failure
+        alike.setdefault(failure, []).append((service, each))
+    return [
+        _row(failure.format(", ".join(service for service, _ in found)), [each for _, each in found])
+        for failure, found in alike.items()
+    ]
+
+
+def _row(failure: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    flows = _range([each.flows for each in outcomes]) if any(each.flows for each in outcomes) else "-"
+    repeated = sorted({each.repeated for each in outcomes})
+    shown = f"{repeated[0]}" if len(repeated) == 1 else f"{repeated[0]} to {repeated[-1]}"
+    return failure, flows, _range([each.well for each in outcomes]), shown
+
+
+def _range(seconds: Sequence[float]) -> str:
+    low, high = f"{min(seconds):.1f}", f"{max(seconds):.1f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def measure(

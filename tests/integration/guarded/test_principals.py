@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from confluent_kafka.cimpl import NewTopic as ClientTopic
+from copycat.types.v1 import types_pb2
 from copycat_testkit.kafka import delete_topic, unique
 
 from tests.integration.emitting.bench import Bench
@@ -140,6 +141,7 @@ def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_res
     guarded.emit(file, f"{name} after")
 
     assert f"topic {name}: it was deleted" in guarded.trace(ref)
+    assert guarded.executor.wait_for_state(ref, types_pb2.STATE_FAILED).failure_kind == "transient"
     again = guarded.run(config=config, worker=worker_of("admin", "admin"), file=file)
     assert guarded.created(name).partitions == 3
     size = f'{{"position":{file.stat().st_size}}}'.encode()

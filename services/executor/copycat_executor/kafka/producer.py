@@ -19,7 +19,6 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from copycat_executor.kafka.client_config import ClientConfig, connection_of
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.producing import QUEUE_FULL_WAIT_SECONDS, OnFailure, Producing
-from copycat_executor.kafka.remedies import not_written
 from copycat_executor.kafka.silent_producer import DeliveryWatch
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.task.stages import DrainedError
@@ -155,7 +154,7 @@ class KafkaSender(Producing):
             else:
                 return
         self._accepted -= 1
-        refusal = not_written(record.topic, error.args[0]) if isinstance(error, KafkaException) else error
+        refusal = self._refusal(record.topic, error.args[0]) if isinstance(error, KafkaException) else error
         self._gave_up(refusal, record, done)
 
     def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
@@ -170,6 +169,7 @@ class KafkaSender(Producing):
             self._resend()
             return False
         if done:
+            self._all_durable()
             self._silence.settled()
         else:
             self._replace_if_silent()

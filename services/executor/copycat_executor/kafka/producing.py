@@ -17,6 +17,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.config.client_choices import Placing, placing_of
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.disk_space import full_disk
+from copycat_connect.errors import ConnectError
 
 from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
@@ -79,6 +80,9 @@ class Producing(ABC):
         self._login = LoginWatch("producer", config.properties[BOOTSTRAP_SERVERS])
         self._accepted = 0
         self._topic = ""
+        #: Topics of records that may be on their way, and topics that took some before: these were there.
+        self._topics: set[str] = set()
+        self._written: set[str] = set()
         self._met_epoch = False
         self._producer = self._connect()
         in_turn = placing_of(config.java) is Placing.ROUND_ROBIN
@@ -107,7 +111,7 @@ class Producing(ABC):
             self.send_placed(PlacedRecords(topic, values, keys, None, None, None), {})
             return
         _check_lengths(values, keys)
-        self._topic, self._accepted = topic, self._accepted + len(values)
+        self._take(topic, len(values))
         produce = self._producer.produce
         if keys is None:
             for value in values:
@@ -137,7 +141,7 @@ class Producing(ABC):
         callbacks: list[OnDelivery | None] = [None] * count
         for place, each in done.items():
             callbacks[place] = self._on_delivery(_placed(records, place), each)
-        self._topic, self._accepted = records.topic, self._accepted + count
+        self._take(records.topic, count)
         stamps = self._stamps(records.timestamps)
         # By position, since names cost a third: after the partition come two names of the callback, of
         # which the client takes the first that is given, also as None.
@@ -172,7 +176,7 @@ class Producing(ABC):
 
     def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
         """Write one record; waits while the queue is full."""
-        self._topic, self._accepted = record.topic, self._accepted + 1
+        self._take(record.topic, 1)
         try:
             self._produce(record, done)
         except (BufferError, KafkaException) as error:
@@ -206,6 +210,18 @@ class Producing(ABC):
         """Drop what is still queued; may be called by any thread."""
         self._closed = True
         self._producer.purge()
+
+    def _take(self, topic: str, count: int) -> None:
+        self._topic, self._accepted = topic, self._accepted + count
+        self._topics.add(topic)
+
+    def _all_durable(self) -> None:
+        """Note that all that was taken is durable, or failed and was reported."""
+        self._written |= self._topics
+        self._topics.clear()
+
+    def _refusal(self, topic: str, error: KafkaError) -> ConnectError:
+        return not_written(topic, error, was_there=topic in self._written)
 
     def _produce(self, record: OutgoingRecord, done: Done | None) -> None:
         self._producer.produce(
@@ -289,7 +305,7 @@ class Producing(ABC):
 
     def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
         """Note a record that the client gave up."""
-        self._gave_up(not_written(record.topic, error), message, done)
+        self._gave_up(self._refusal(record.topic, error), message, done)
 
     def _gave_up(self, error: Exception, record: object, done: Done | None) -> None:
         if self._closed:

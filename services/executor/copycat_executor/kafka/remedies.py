@@ -7,7 +7,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
 from copycat_connect.config.topic_creation import DEFAULT_GROUP, PARTITIONS, REPLICATION_FACTOR, creation_key
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, RetriableError
 
 #: The client's own words, without public names: it never saw the topic, or saw it or its partition go, the
 #: last while records waited for that very partition.
@@ -18,6 +18,7 @@ REMOVED_PARTITION: Final = -197
 FENCED: Final = -144
 FATAL: Final = -150
 UNSUPPORTED_FEATURE: Final = -165
+ERRONEOUS_STATE: Final = -172
 
 _HOW_TO_CREATE: Final = (
     f"Create it, or set {creation_key(DEFAULT_GROUP, PARTITIONS)} "
@@ -84,7 +85,23 @@ def not_committed(transactional_id: str, error: KafkaError | None, cause: Except
     what = f"A transaction of producer {transactional_id} failed and nothing of it counts"
     if error is None:
         return ConnectError(f"{what}: {cause}; restart the task")
+    if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        # The client had seen the topic, else it would not have asked.
+        return _deleted(f"{what}: a topic that it writes to was deleted", RetriableError(error.str()))
     return _no_transaction(what, error)
+
+
+def gone_topic(transactional_id: str, topic: str) -> ConnectError:
+    """Say that a transaction waits in vain, since its topic was deleted; nothing of it counts."""
+    what = f"A transaction of producer {transactional_id} was given up and nothing of it counts"
+    return _deleted(f"{what}: topic {topic} was deleted", RetriableError("the brokers know no such topic"))
+
+
+def _deleted(what: str, reason: Exception) -> ConnectError:
+    """Return a failure that passes: who starts anew may have the topic created, or find it again."""
+    failure = ConnectError(f"{what}. {_HOW_TO_CREATE}")
+    failure.__cause__ = reason
+    return failure
 
 
 def _no_transaction(what: str, error: KafkaError) -> ConnectError:
@@ -94,11 +111,19 @@ def _no_transaction(what: str, error: KafkaError) -> ConnectError:
     return failure
 
 
-def not_written(topic: str | None, error: KafkaError) -> ConnectError:
-    """Say which topic did not take a record, and what to do; the client's error is the cause."""
+def not_written(topic: str | None, error: KafkaError, *, was_there: bool = False) -> ConnectError:
+    """Say which topic did not take a record, and what to do; the client's error is the cause.
+
+    A topic that `was_there`, with records of the same client in it, and is not now, may be there again for
+    the next start, which may create it. In which way it is missing depends on where its records waited.
+    """
     remedy = _REMEDIES.get(error.code(), "the cause says why")
-    failure = ConnectError(f"A record could not be written to topic {topic}: {remedy}, and restart the task")
-    failure.__cause__ = KafkaException(error)
+    gone = error.code() == REMOVED_PARTITION or (was_there and remedy in (_MISSING_TOPIC, _DELETED_TOPIC))
+    told = _DELETED_TOPIC if gone else remedy
+    failure = ConnectError(f"A record could not be written to topic {topic}: {told}, and restart the task")
+    failure.__cause__ = cause = KafkaException(error)
+    if gone:
+        cause.__cause__ = RetriableError("The topic was there before")
     return failure
 
 

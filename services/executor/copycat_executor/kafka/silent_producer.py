@@ -9,11 +9,11 @@ gets no answer, a second client asks the same, and the leaders of the topic.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
 
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin._metadata import PartitionMetadata
 
@@ -110,6 +110,22 @@ def why_nothing_is_taken(client: Producer, topic: str) -> str:
     """Ask the brokers why a producer may wait for them."""
     partitions = _partitions(client, topic)
     return "no broker answers" if partitions is None else _held_back(topic, partitions)
+
+
+def unknown_topics(client: Producer, topics: Iterable[str]) -> set[str]:
+    """Return the topics that the brokers do not know; none when no broker answers.
+
+    Brokers that create topics by themselves do so on being asked: it is known a moment later.
+    """
+    unknown = set()
+    for topic in topics:
+        try:
+            error = client.list_topics(topic, _ANSWER_TIMEOUT_SECONDS).topics[topic].error
+        except KafkaException:
+            return set()
+        if error is not None and error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            unknown.add(topic)
+    return unknown
 
 
 def _partitions(client: Producer | Consumer, topic: str) -> list[PartitionMetadata] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NoReturn
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -13,8 +14,19 @@ from copycat_connect.errors import ConnectError
 from copycat_executor.kafka.client_config import TRANSACTIONAL_ID, ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.producing import QUEUE_FULL_WAIT_SECONDS, OnFailure, Producing
-from copycat_executor.kafka.remedies import FATAL, FENCED, not_begun, not_committed, not_written
-from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, why_nothing_is_taken
+from copycat_executor.kafka.remedies import (
+    ERRONEOUS_STATE,
+    FATAL,
+    FENCED,
+    gone_topic,
+    not_begun,
+    not_committed,
+)
+from copycat_executor.kafka.silent_producer import (
+    CHECK_INTERVAL_SECONDS,
+    unknown_topics,
+    why_nothing_is_taken,
+)
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.source.transactions import ProducerFencedError
 from copycat_executor.pipeline.task.stages import DrainedError
@@ -23,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 #: Between two looks whether the task must end, while the brokers are waited for.
 _CHECK_SECONDS: Final = 0.5
+#: So soon a topic is there that a broker creates by itself.
+_CREATED_SECONDS: Final = 2.0
 #: A task that has to end waits so long for brokers that do not answer.
 _DRAIN_PATIENCE_SECONDS: Final = 3.0
 #: For a last word to the brokers, so that readers need not wait for the transaction's time-out.
@@ -61,6 +75,7 @@ class KafkaTransactionalSender(Producing):
         self._began: float | None = None
         self._first_failure: ConnectError | None = None
         self._held_up = ""
+        self._unknown_topics: set[str] = set()
         self._dead = False
 
     @property
@@ -115,14 +130,16 @@ class KafkaTransactionalSender(Producing):
         for record in offsets:
             self.send(record)
         wait = _Patience(self._draining, self._dropped)
-        while not self.flush(_CHECK_SECONDS):
-            self._wait(wait)
+        self.flush(_CHECK_SECONDS)
         if self._first_failure is not None:
             self._void(self._first_failure)
+        # It waits for what is on its way, too, but not for records of a transaction that failed: of one whose
+        # topic was deleted they would be waited for until they are too old.
         while not self._committed():
             self._login.check()
             self._wait(wait)
         self._held_up = ""
+        self._all_durable()
 
     def abort(self) -> None:
         """Make everything of the transaction void."""
@@ -130,6 +147,7 @@ class KafkaTransactionalSender(Producing):
             return
         self._abort(_Patience(self._draining, self._dropped).check)
         self._first_failure = None
+        self._topics.clear()
 
     def close(self) -> None:
         """Abort what is open, if the brokers answer at once, and let go of the connections."""
@@ -141,7 +159,8 @@ class KafkaTransactionalSender(Producing):
                 _log.info("A transaction was left open, its time-out or a successor ends it: %s", error)
         self.drop()
         # It flushes for ever, but nothing is left; only it breaks the circle through the delivery callback.
-        self._producer.close()
+        with suppress(KafkaException):  # of a client that had ended already
+            self._producer.close()
 
     def _committed(self) -> bool:
         """Try to commit; False when the brokers have not answered yet."""
@@ -189,15 +208,32 @@ class KafkaTransactionalSender(Producing):
                 self._held_up = ""
                 return
         known = _kafka_error(error)
+        if known is not None and known.code() == ERRONEOUS_STATE:
+            self._fail(self._reason() or error)
         if known is None or known.fatal():
             self._fail(error)
-        raise not_written(record.topic, known)
+        raise self._refusal(record.topic, known)
+
+    def _reason(self) -> Exception | None:
+        """Return why the transaction has failed already: the client says so when it is asked to commit it."""
+        try:
+            self._producer.commit_transaction(_CHECK_SECONDS)
+        except (KafkaException, SystemError) as error:
+            return error
+        return None
 
     def _wait(self, wait: _Patience) -> None:
         """Check whether to wait on; when that takes long, find out what for."""
         wait.check()
-        if wait.is_long():
-            self._held_up = why_nothing_is_taken(self._producer, self._topic or self._warm_up_topic)
+        if not wait.is_long():
+            return
+        unknown = unknown_topics(self._producer, self._topics & self._written)
+        if gone := unknown & self._unknown_topics:
+            self._void(gone_topic(self._id, min(gone)))
+        if unknown:  # a broker that creates topics by itself has just been asked to
+            wait.look_soon()
+        self._unknown_topics = unknown
+        self._held_up = why_nothing_is_taken(self._producer, self._topic or self._warm_up_topic)
 
     def _why(self) -> str:
         return self._held_up
@@ -212,7 +248,7 @@ class KafkaTransactionalSender(Producing):
     def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
         if error.code() in {KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT}:
             return  # it goes with its transaction, whose end has another reason
-        self._first_failure = self._first_failure or not_written(record.topic, error)
+        self._first_failure = self._first_failure or self._refusal(record.topic, error)
         super()._failed(error, message, record, done)
 
     def _fail(self, error: Exception) -> NoReturn:
@@ -229,8 +265,11 @@ class KafkaTransactionalSender(Producing):
 
     def _void(self, reason: ConnectError, *, cause: Exception | None = None) -> NoReturn:
         if not self._dead:
-            self._abort(_Patience(self._draining, self._dropped).check)
-        raise reason from (cause or reason.__cause__)
+            try:
+                self._abort(_Patience(self._draining, self._dropped).check)
+            except ConnectError as error:  # a new producer begins anew, so that is what the failure means
+                raise ConnectError(f"{reason}. This producer cannot abort its transaction") from error
+        raise reason from (reason.__cause__ or cause)
 
     def _abort(self, check: Callable[[], None]) -> None:
         while True:
@@ -276,6 +315,10 @@ class _Patience:
             return False
         self._next_look = now + CHECK_INTERVAL_SECONDS
         return True
+
+    def look_soon(self) -> None:
+        """Have `is_long` return True soon."""
+        self._next_look = time.monotonic() + _CREATED_SECONDS
 
     def check(self) -> None:
         """Raise when it is time to give up.

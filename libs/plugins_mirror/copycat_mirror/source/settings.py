@@ -27,7 +27,7 @@ OFFSET = "offset"
 SUMMARY = "Copies topics of another Kafka cluster byte for byte, with their partitions, settings and rights."
 GUARANTEES = (
     "At least once, each partition in order; exactly once (delivery.guarantee) where source.consumer."
-    "isolation.level is read_committed. Keys, values, headers, timestamps and partitions stay as they are, "
+    "isolation.level is read_committed. Keys, values, headers, timestamps (but 0) and partitions stay, "
     "with ByteArrayConverter for all three. The source partition is {cluster, partition, topic}, the source "
     "offset {offset}: that of the last record copied."
 )

@@ -55,19 +55,31 @@ _LESSER_KEYS_AS: Final = {
     "copycat_plugins.connectors.object_sink.connector.ObjectSinkConnector": _HDFS_SINK,
     "io.confluent.connect.s3.S3SinkConnector": _HDFS_SINK,
 }
+#: How the classes begin that Kafka Connect has for its own tests.
+_FOR_TESTS: Final = "org.apache.kafka.connect.tools."
 _DIRECTIONS: Final = {PluginKind.SOURCE: "into Kafka", PluginKind.SINK: "out of Kafka"}
 
 
 def _connector_index(connectors: Iterable[tuple[Path, PluginSpec]], folder: Path) -> str:
     """Return the page of the table; `connectors` are specs with their pages, `folder` is where it lies."""
-    rows = groupby(sorted(connectors, key=lambda each: str(each[0])), key=lambda each: each[0])
-    return _HEAD + "".join(_row(page, [spec for _, spec in specs], folder) for page, specs in rows)
+    found = sorted(connectors, key=lambda each: str(each[0]))
+    useful = [each for each in found if not each[1].class_name.startswith(_FOR_TESTS)]
+    table = "".join(
+        _row(page, [spec for _, spec in specs], folder)
+        for page, specs in groupby(useful, key=lambda each: each[0])
+    )
+    others = ", ".join(_link(page, spec, folder) for page, spec in found if (page, spec) not in useful)
+    return f"{_HEAD}{table}\nFor system tests, as Kafka Connect has them: {others}.\n"
+
+
+def _link(page: Path, spec: PluginSpec, folder: Path) -> str:
+    return f"[{spec.class_name.rpartition('.')[2]}]({os.path.relpath(page, folder)})"
 
 
 def _row(page: Path, specs: list[PluginSpec], folder: Path) -> str:
     names = dict.fromkeys(spec.class_name for spec in specs)
     first = specs[0]
-    title = f"[{first.class_name.rpartition('.')[2]}]({os.path.relpath(page, folder)})"
+    title = _link(page, first, folder)
     classes = "<br>".join(f"`{name}`" for name in names)
     said = _exactly_once(specs)
     cells = (f"{title}<br>{classes}", _DIRECTIONS[first.kind], first.summary, said, first.tested_with)

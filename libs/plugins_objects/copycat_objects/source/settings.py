@@ -187,12 +187,15 @@ EXAMPLES = {
         "store.url": "hdfs://namenode:9000/landing",
         "pattern": r"orders/.*\.parquet",
     },
-    "CSV files of a folder, deleted once they are in Kafka": {
+    "CSV files of a folder, then deleted; rows that cannot be read go to a dead letter queue": {
         "topic": "deliveries",
         "store.url": "file:///tmp/deliveries",
         "pattern": r".*\.csv(\.gz)?",
         "csv.separator": ";",
         "cleanup.policy": "delete",
         "object.min.age.ms": "60000",
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": "deliveries-unreadable",
+        "errors.deadletterqueue.topic.replication.factor": "1",
     },
 }

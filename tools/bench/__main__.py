@@ -5,36 +5,42 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import Progress
 
-from tools.bench.cluster_rows import REST_ROWS, TAKEOVER_ROWS, cluster_rows
+from tools.bench.connector_rows import MIRROR_ROWS, OBJECT_ROWS, mirror_rows, object_rows
 from tools.bench.exactly_once_rows import EXACTLY_ONCE_ROWS, exactly_once_rows
-from tools.bench.jdbc_sink_rows import JDBC_SINK_ROWS, jdbc_sink_rows
-from tools.bench.jdbc_source_rows import JDBC_SOURCE_ROWS, jdbc_source_rows
-from tools.bench.kcat import Kcat
-from tools.bench.load import Topics, write_lines
-from tools.bench.mirror_rows import MIRROR_ROWS, mirror_rows
-from tools.bench.object_rows import OBJECT_ROWS, object_rows
-from tools.bench.processes import Moved, memory_mb
-from tools.bench.record_rows import file_measures, json_measures, kcat_measures, log_measures
-from tools.bench.rest import Rest
-from tools.bench.resting_rows import FRESH_ROWS, cores_with_waiting_tasks, fresh_rows
-from tools.bench.rows import Row, save, table
+from tools.bench.jdbc_rows import JDBC_SINK_ROWS, JDBC_SOURCE_ROWS, jdbc_sink_rows, jdbc_source_rows
+from tools.bench.record_rows import Kcat, file_measures, json_measures, kcat_measures, log_measures
+from tools.bench.rest_rows import REST_ROWS, rest_rows
+from tools.bench.resting_rows import FRESH_ROWS, fresh_rows, resting_measures
+from tools.bench.rows import Figure, Row, Run, save, table
 from tools.bench.systems import Copycat, Peer, System, shipped_kafka
+from tools.bench.takeover_rows import TAKEOVER_ROWS, takeover_rows
+from tools.bench.topics import Topics, write_lines
 
-OUT = Path("build/bench.json")
+OUT: Final = Path("build/bench.json")
 #: Columns of the table where no terminal says how many there are.
-WIDE = 240
-IDLE_TASKS = (20, 100)
-Measure = Callable[[System], float | Moved]
-_TOPIC = "bench-lines"
+WIDE: Final = 240
+_TOPIC: Final = "bench-lines"
+#: Rows that need brokers and systems of their own, by what measures them; these come first.
+_APART: Final[Mapping[Sequence[str], Callable[[Run], Iterator[Row]]]] = {
+    FRESH_ROWS: fresh_rows,
+    REST_ROWS: rest_rows,
+    TAKEOVER_ROWS: takeover_rows,
+    EXACTLY_ONCE_ROWS: exactly_once_rows,
+    JDBC_SOURCE_ROWS: jdbc_source_rows,
+    JDBC_SINK_ROWS: jdbc_sink_rows,
+    MIRROR_ROWS: mirror_rows,
+    OBJECT_ROWS: object_rows,
+}
 
 
 def main() -> int:
@@ -53,7 +59,8 @@ def main() -> int:
         console = Console(width=WIDE)
     with tempfile.TemporaryDirectory(prefix="copycat-bench-") as name, Progress(console=console) as progress:
         ensure_jars(("broker", "connect", "mirror"))
-        for row in _rows(Path(name), wanted, progress):
+        names = set(filter(None, wanted.rows.split(",")))
+        for row in _rows(Run(Path(name), names, wanted.pairs, wanted.records, progress)):
             rows.append(row)
             save(rows, OUT)
     console.print(table(rows))
@@ -61,85 +68,40 @@ def main() -> int:
     return 0
 
 
-def _rows(folder: Path, wanted: argparse.Namespace, progress: Progress) -> Iterator[Row]:
-    names = set(filter(None, wanted.rows.split(",")))
-    yield from fresh_rows(folder, names, wanted.pairs, progress)
-    yield from cluster_rows(folder, names, wanted.pairs, progress)
-    yield from exactly_once_rows(folder, names, wanted.pairs, wanted.records, progress)
-    yield from jdbc_source_rows(folder, names, wanted.pairs, wanted.records, progress)
-    yield from jdbc_sink_rows(folder, names, wanted.pairs, wanted.records, progress)
-    yield from mirror_rows(folder, names, wanted.pairs, wanted.records, progress)
-    yield from object_rows(folder, names, wanted.pairs, wanted.records, progress)
-    jdbc = {*JDBC_SOURCE_ROWS, *JDBC_SINK_ROWS}
-    own = {*REST_ROWS, *TAKEOVER_ROWS, *EXACTLY_ONCE_ROWS, *jdbc, *MIRROR_ROWS, *OBJECT_ROWS}
-    if names and names <= {*FRESH_ROWS, *own}:
-        return
-    source = folder / "lines.txt"
-    write_lines(source, wanted.records)
-    with shipped_kafka(folder / "broker") as broker, _systems(folder, broker.bootstrap) as systems:
+def _rows(run: Run) -> Iterator[Row]:
+    for names, measure in _APART.items():
+        if run.wants(*names):
+            yield from (row for row in measure(run) if run.wants(row.name))
+    if not run.names or run.names - {name for names in _APART for name in names}:
+        yield from _side_by_side(run)
+
+
+def _side_by_side(run: Run) -> Iterator[Row]:
+    """Measure the rows that one broker and one pair of systems do for all."""
+    source = run.folder / "lines.txt"
+    write_lines(source, run.records)
+    with ExitStack() as stack:
+        broker = stack.enter_context(shipped_kafka(run.folder / "broker"))
+        systems: dict[str, System] = {}
+        for side, start in (("ours", Copycat), ("peer", Peer)):
+            systems[side] = start(run.folder / side, broker.bootstrap)
+            stack.callback(systems[side].stop)
         topics = Topics(broker.bootstrap)
         topics.create(_TOPIC)
         topics.fill(_TOPIC, source)
-        kcat = kcat_measures(Kcat(broker.bootstrap, topics), source, wanted.records, _TOPIC)
-        for row, measure in _measures(topics, source, wanted.records, folder):
-            if not names or row.name in names:
-                yield _in_turn(row, measure, systems, wanted.pairs, progress, limit=kcat.get(row.name))
+        limits = kcat_measures(Kcat(broker.bootstrap, topics), source, run.records, _TOPIC)
+        for row, measure in _measures(topics, source, run):
+            if run.wants(row.name):
+                sides = {side: partial(measure, system) for side, system in systems.items()}
+                limit = {"kcat": limits[row.name]} if row.name in limits else {}
+                yield run.measure(row, {**sides, **limit})
 
 
-def _measures(topics: Topics, source: Path, count: int, folder: Path) -> Iterator[tuple[Row, Measure]]:
-    yield from file_measures(topics, source, count, _TOPIC)
-    yield from json_measures(topics, source, count, _TOPIC)
-    yield from log_measures(topics, source, count)
-    for tasks in IDLE_TASKS:
-        yield (
-            Row(
-                f"idle-{tasks}-tasks", "cores", "half paused, a quarter sources, a quarter sinks, after 15 s"
-            ),
-            partial(_idle, topics=topics, folder=folder, tasks=tasks),
-        )
-    yield Row("memory", "MB", "proportional resident, all but the broker, after the rows above"), _memory
-
-
-def _idle(system: System, *, topics: Topics, folder: Path, tasks: int) -> float:
-    return cores_with_waiting_tasks(Rest(system.url), topics, system.pid, folder, tasks)
-
-
-def _memory(system: System) -> float:
-    return memory_mb(system.pid)
-
-
-@contextmanager
-def _systems(folder: Path, bootstrap: str) -> Iterator[tuple[System, System]]:
-    ours, peer = Copycat(folder / "copycat", bootstrap), Peer(folder / "connect", bootstrap)
-    try:
-        yield ours, peer
-    finally:
-        ours.stop()
-        peer.stop()
-
-
-def _in_turn(
-    row: Row,
-    measure: Measure,
-    systems: tuple[System, System],
-    pairs: int,
-    progress: Progress,
-    *,
-    limit: Callable[[], Moved] | None,
-) -> Row:
-    """Measure ours, the peer and the limit again and again; a first round warms them and does not count."""
-    ours, peer = systems
-    warm = row.unit == "records/s"
-    task = progress.add_task(row.name, total=pairs + warm)
-    for pair in range(pairs + warm):
-        figures = {"ours": measure(ours), "peer": measure(peer)}
-        if limit is not None:
-            figures["kcat"] = limit()
-        if pair or not warm:
-            for side, figure in figures.items():
-                row.note(side, figure)
-        progress.advance(task)
-    return row
+def _measures(topics: Topics, source: Path, run: Run) -> Iterator[tuple[Row, Callable[[System], Figure]]]:
+    yield from file_measures(topics, source, run.records, _TOPIC)
+    yield from json_measures(topics, source, run.records, _TOPIC)
+    yield from log_measures(topics, source, run.records)
+    yield from resting_measures(topics, run.folder)
 
 
 if __name__ == "__main__":

@@ -4,81 +4,91 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.eventually import wait
-from rich.progress import Progress
+from copycat_testkit.processes import cpu_seconds, memory_mb, tree
 
-from tools.bench.fleets import in_turn
-from tools.bench.load import Topics
-from tools.bench.processes import cores_used, memory_and_resident_mb
-from tools.bench.record_paths import file_sink, file_source
-from tools.bench.rest import Rest
-from tools.bench.rows import Row
-from tools.bench.systems import Copycat, Peer, System
+from tools.bench.rows import Row, Run
+from tools.bench.systems import Copycat, Peer, Rest, System, file_sink, file_source
+from tools.bench.topics import Topics
 
-READY_TIME, PROPORTIONAL, RESIDENT = FRESH_ROWS = ("ready-time", "memory-fresh", "memory-fresh-resident")
+_READY_TIME, _PROPORTIONAL, _RESIDENT = FRESH_ROWS = ("ready-time", "memory-fresh", "memory-fresh-resident")
+_IDLE_TASKS: Final = (20, 100)
 #: From being ready to the look at memory, seconds: what a start leaves behind has ended.
-_SETTLE = 10.0
-#: From the last start or pause of a task to the look at the processor, and how long that takes, seconds.
-_TASKS_SETTLE = 15.0
-_SPAN = 20.0
+_SETTLE_SECONDS: Final = 10.0
+#: From the last start or pause of a task to the look at the processor, and how long that takes.
+_TASKS_SETTLE_SECONDS: Final = 15.0
+_LOOK_SECONDS: Final = 20.0
+_COUNTED: Final = "all processes but the broker, no connectors, 10 s after the start"
 _runs = itertools.count()
-COUNTED = "all processes but the broker, no connectors, 10 s after the start"
 
 
-def fresh_rows(folder: Path, names: set[str], pairs: int, progress: Progress) -> Iterator[Row]:
-    """Measure those of the rows that are asked for; all when no names are."""
-    if not names or READY_TIME in names:
-        yield _ready_time(folder, pairs, progress)
-    if not names or names & {PROPORTIONAL, RESIDENT}:
-        yield from _memory(folder, pairs, progress)
+def fresh_rows(run: Run) -> Iterator[Row]:
+    """Measure systems that have just started."""
+    if run.wants(_READY_TIME):
+        yield _ready_time(run)
+    if run.wants(_PROPORTIONAL, _RESIDENT):
+        yield from _memory_fresh(run)
 
 
-def _ready_time(folder: Path, pairs: int, progress: Progress) -> Row:
-    row = Row(READY_TIME, "s", "from nothing: an embedded broker and one worker, fresh data directory")
-    task = progress.add_task(row.name, total=pairs)
-    for pair in range(pairs):
-        ours = Copycat(folder / f"ready-{pair}", None)
-        ours.stop()
-        row.ours.append(ours.ready_seconds)
-        began = time.monotonic()
-        with EmbeddedKafka(folder / f"ready-broker-{pair}") as broker:
-            peer = Peer(folder / f"ready-connect-{pair}", broker.bootstrap)
-            row.peer.append(time.monotonic() - began)
-            peer.stop()
-        progress.advance(task)
-    return row
+def _ready_time(run: Run) -> Row:
+    def ours() -> float:
+        system = Copycat(run.folder / f"ready-{next(_runs)}", None)
+        system.stop()
+        return system.ready_seconds
+
+    def peer() -> float:
+        began, number = time.monotonic(), next(_runs)
+        with EmbeddedKafka(run.folder / f"ready-broker-{number}") as broker:
+            system = Peer(run.folder / f"ready-connect-{number}", broker.bootstrap)
+            ready = time.monotonic() - began
+            system.stop()
+        return ready
+
+    row = Row(_READY_TIME, "s", "from nothing: an embedded broker and one worker, fresh data directory")
+    return run.measure(row, {"ours": ours, "peer": peer})
 
 
-def _memory(folder: Path, pairs: int, progress: Progress) -> tuple[Row, Row]:
+def _memory_fresh(run: Run) -> tuple[Row, Row]:
     rows = (
-        Row(PROPORTIONAL, "MB", f"proportional resident (PSS): {COUNTED}"),
-        Row(RESIDENT, "MB", f"resident (RSS), shared pages counted for each process: {COUNTED}"),
+        Row(_PROPORTIONAL, "MB", f"proportional resident (PSS): {_COUNTED}"),
+        Row(_RESIDENT, "MB", f"resident (RSS), shared pages counted for each process: {_COUNTED}"),
     )
-    task = progress.add_task(PROPORTIONAL, total=pairs)
-    for pair in range(pairs):
-        with EmbeddedKafka(folder / f"fresh-broker-{pair}") as broker:
-            ours = Copycat(folder / f"fresh-{pair}", broker.bootstrap)
-            peer = Peer(folder / f"fresh-connect-{pair}", broker.bootstrap)
-            time.sleep(_SETTLE)  # the measurement is of what is left after a time
-            sides: tuple[System, System] = (ours, peer)
-            in_turn(rows, _figures, sides)
+    task = run.progress.add_task(_PROPORTIONAL, total=run.pairs)
+    for pair in range(run.pairs):
+        with EmbeddedKafka(run.folder / f"fresh-broker-{pair}") as broker:
+            ours = Copycat(run.folder / f"fresh-{pair}", broker.bootstrap)
+            peer = Peer(run.folder / f"fresh-connect-{pair}", broker.bootstrap)
+            time.sleep(_SETTLE_SECONDS)  # the measurement is of what is left after a time
+            for side, system in (("ours", ours), ("peer", peer)):
+                for row, figure in zip(rows, memory_mb(tree(system.pid)), strict=True):
+                    row.note(side, figure)
             ours.stop()
             peer.stop()
-        progress.advance(task)
+        run.progress.advance(task)
     return rows
 
 
-def _figures(system: System) -> tuple[float, ...]:
-    return memory_and_resident_mb(system.pid)
+def resting_measures(topics: Topics, folder: Path) -> Iterator[tuple[Row, Callable[[System], float]]]:
+    """Yield the rows of systems that have done others before, and how each is measured."""
+    for tasks in _IDLE_TASKS:
+        settings = "half paused, a quarter sources, a quarter sinks, after 15 s"
+        row = Row(f"idle-{tasks}-tasks", "cores", settings)
+        yield row, partial(_cores_with_waiting_tasks, topics=topics, folder=folder, tasks=tasks)
+    yield (
+        Row("memory", "MB", "proportional resident, all but the broker, after the rows above"),
+        lambda system: memory_mb(tree(system.pid))[0],
+    )
 
 
-def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path, tasks: int) -> float:
+def _cores_with_waiting_tasks(system: System, *, topics: Topics, folder: Path, tasks: int) -> float:
     """Return the share of one core used by a system with so many waiting tasks, after settling."""
-    topic = f"bench-idle-{pid}-{next(_runs)}"
+    rest, topic = Rest(system.url), f"bench-idle-{system.pid}-{next(_runs)}"
     quiet = folder / "quiet.txt"
     quiet.write_text("one line\n")
     topics.create(topic)
@@ -91,9 +101,17 @@ def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path,
         wait(lambda name=name: rest.running(name), 300, f"{name} does not run")  # type: ignore[misc]
     for name in names[: tasks // 2]:
         rest.pause(name)
-    cores_used(pid, _TASKS_SETTLE)
-    used = cores_used(pid, _SPAN)
+    _cores_used(system.pid, _TASKS_SETTLE_SECONDS)
+    used = _cores_used(system.pid, _LOOK_SECONDS)
     for name in names:
         rest.delete(name)
     topics.delete(topic)
     return used
+
+
+def _cores_used(pid: int, seconds: float) -> float:
+    """Return the share of one core that a system uses while it is left alone."""
+    processes = tree(pid)
+    before, began = sum(cpu_seconds(processes).values()), time.monotonic()
+    time.sleep(seconds)  # the measurement is of time itself
+    return (sum(cpu_seconds(processes).values()) - before) / (time.monotonic() - began)

@@ -1,20 +1,55 @@
-"""What a run found: one row a measurement, as pairs of ours and the peer's, with their spread."""
+"""What a run is asked for, and what it finds: one row a measurement, in pairs, with the spread of figures."""
 
 from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copycat_testkit.processes import cpu_seconds, tree
+from rich.progress import Progress
 from rich.table import Table
-
-from tools.bench.processes import Moved
 
 _COLUMNS = (
     "row", "unit", "Copycat", "Kafka Connect", "ratio", "kcat", "of kcat",
     "CPU s per million (Copycat / Connect / kcat)", "settings on both sides",
 )  # fmt: skip
+#: The unit of rows that move records; a first round of these warms both sides up and does not count.
+RECORDS_PER_SECOND = "records/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One figure of a throughput row."""
+
+    rate: float
+    """Records a second, from the first one that arrived to the last."""
+    cpu: float
+    """Seconds of CPU time of all processes of the side, for a million records."""
+
+
+class CpuMeter:
+    """Counts the CPU time that a side uses from now on; the broker's is not its own.
+
+    Of processes that end meanwhile nothing counts: a host of an earlier task would take its time with it.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._before = cpu_seconds(tree(pid))
+
+    def moved(self, records: float, rate: float) -> Moved:
+        """Return the figure of so many records, moved since the meter was made."""
+        used = cpu_seconds(tree(self._pid))
+        spent = sum(seconds - self._before.get(process, 0.0) for process, seconds in used.items())
+        return Moved(rate, spent / records * 1e6)
+
+
+Figure = float | Moved
+Sides = Mapping[str, Callable[[], Figure]]
+"""How `ours`, `peer` and `kcat` are measured, in the order in which that is done."""
 
 
 @dataclass(slots=True)
@@ -32,11 +67,11 @@ class Row:
     peer: list[float] = field(default_factory=list)
     """Apache Kafka Connect's, taken right after each of ours."""
     kcat: list[float] = field(default_factory=list)
-    """kcat's, taken after both; none where it does nothing alike."""
+    """kcat's, taken after both; empty where it does nothing alike."""
     cpu: dict[str, list[float]] = field(default_factory=dict)
     """By side (`ours`, `peer`, `kcat`): seconds of CPU time for a million records, where that is measured."""
 
-    def note(self, side: str, figure: float | Moved) -> None:
+    def note(self, side: str, figure: Figure) -> None:
         """Add a figure of `ours`, `peer` or `kcat`."""
         figures: list[float] = getattr(self, side)
         if isinstance(figure, Moved):
@@ -65,6 +100,46 @@ class Row:
             "ratio_to_kcat": spread(self.ratios_to_kcat()),
             "cpu_s_per_million": {side: spread(figures) for side, figures in self.cpu.items()},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one call of the benchmark was asked for."""
+
+    folder: Path
+    """Where data and logs lie; removed at the end."""
+    names: Set[str]
+    """The rows to measure; all of them if this is empty."""
+    pairs: int
+    """How often each row is measured on each side."""
+    records: int
+    """How many records a throughput figure moves."""
+    progress: Progress
+
+    def wants(self, *names: str) -> bool:
+        """Say whether one of these rows is to be measured."""
+        return not self.names or not self.names.isdisjoint(names)
+
+    def measure(self, row: Row, sides: Sides) -> Row:
+        """Fill a row: each side in turn, again and again."""
+
+        def one(measure: Callable[[], Figure]) -> Callable[[], Sequence[Figure]]:
+            return lambda: (measure(),)
+
+        self.measure_all((row,), {side: one(measure) for side, measure in sides.items()})
+        return row
+
+    def measure_all(self, rows: Sequence[Row], sides: Mapping[str, Callable[[], Sequence[Figure]]]) -> None:
+        """Fill rows that one measurement has figures of: each side in turn, again and again."""
+        warm_up = rows[0].unit == RECORDS_PER_SECOND
+        task = self.progress.add_task(rows[0].name, total=self.pairs + warm_up)
+        for pair in range(self.pairs + warm_up):
+            figures = {side: measure() for side, measure in sides.items()}
+            if pair or not warm_up:
+                for side, found in figures.items():
+                    for row, figure in zip(rows, found, strict=True):
+                        row.note(side, figure)
+            self.progress.advance(task)
 
 
 def _ratios(ours: list[float], others: list[float]) -> list[float]:

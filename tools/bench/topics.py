@@ -1,21 +1,27 @@
-"""The data of a measurement: 143-byte JSON lines in a file, and the same lines in a topic."""
+"""The data of a measurement: 143-byte JSON lines in files and topics, and samples of what systems wrote."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
+from typing import Final
 
+import orjson
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_testkit.eventually import wait
 
-LINE = (
+_LINE: Final = (
     '{{"id":{number},"user":"user-{user:06d}","action":"page_view","path":"/products/{user:06d}",'
     '"agent":"Mozilla/5.0 (X11; Linux x86_64) Gecko","ms":{ms}}}'
 )
-LINE_BYTES = 143
+LINE_BYTES: Final = 143
+#: How many values a sample has.
+SAMPLE: Final = 1000
+#: Seconds between two looks at how far records have come.
+PACE: Final = 0.01
 _NAMES = ("id", "user", "action", "path", "agent", "ms")
 _TYPES = ("int64", "string", "string", "string", "string", "int32")
 _FIELDS = [
@@ -40,7 +46,7 @@ def write_lines(path: Path, count: int) -> None:
         for start in range(0, count, 10_000):
             numbers = range(start, min(start + 10_000, count))
             out.writelines(
-                LINE.format(number=100_000_000 + n, user=n * 7919 % 1_000_000, ms=10_000 + n % 90_000) + "\n"
+                _LINE.format(number=100_000_000 + n, user=n * 7919 % 1_000_000, ms=10_000 + n % 90_000) + "\n"
                 for n in numbers
             )
 
@@ -77,6 +83,13 @@ class Topics:
         """Return how many records the topic holds."""
         return int(self._consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
 
+    def arrival_rate(self, topic: str, count: int) -> float:
+        """Return the records a second that reach a new topic, from the first seen to the last of `count`."""
+        started = wait(lambda: self.end(topic) > 0, 90, "no record arrived", PACE)
+        first = self.end(topic)
+        ended = wait(lambda: self.end(topic) >= count, 300, "not all records arrived", PACE)
+        return (count - first) / (ended - started)
+
     def first(self, topic: str, count: int) -> list[bytes]:
         """Return the first values of a topic."""
         self._consumer.assign([TopicPartition(topic, 0, 0)])
@@ -87,3 +100,38 @@ class Topics:
     def delete(self, topic: str) -> None:
         """Delete a topic."""
         self._admin.delete_topics([topic])[topic].result(30)
+
+
+class Samples:
+    """Compares the samples of every run of a row with the first, each value as `meaning` reads it.
+
+    A row compares like with like only if both systems wrote the same.
+    """
+
+    def __init__(self, meaning: Callable[[bytes], Hashable]) -> None:
+        self._meaning = meaning
+        self._expected: list[Hashable] = []
+
+    def compare(self, values: Sequence[bytes]) -> None:
+        """Add a sample.
+
+        Raises:
+            RuntimeError: It is too small, or not what the first one was.
+        """
+        meanings = [self._meaning(value) for value in values]
+        if len(meanings) != SAMPLE:
+            raise RuntimeError(f"a sample has {len(meanings)} values")
+        self._expected = self._expected or meanings
+        for found, expected in zip(meanings, self._expected, strict=True):
+            if found != expected:
+                raise RuntimeError(f"the systems wrote {found!r} and {expected!r}")
+
+
+def map_entries(line: bytes) -> Hashable:
+    """Read Java's text of a map, whose order means nothing."""
+    return line[:1], frozenset(line[1:-1].split(b", ")), line[-1:]
+
+
+def json_entries(value: bytes) -> Hashable:
+    """Read a JSON object, whose order means nothing."""
+    return frozenset(orjson.loads(value).items())

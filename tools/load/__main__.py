@@ -14,10 +14,9 @@ from copycat_testkit.outcomes import write_between
 from copycat_testkit.system import CopycatUp
 from rich.console import Console
 
-from tools.load.churn import churn
 from tools.load.crowd import Crowd
+from tools.load.growth import EXECUTORS, Step, churn, grow
 from tools.load.page import CURVES, PAGE, curves, memory_table, steps_table
-from tools.load.steps import EXECUTORS, Step, grow
 
 SIZES: Final = "50,100,200,350,500"
 CHURN_MINUTES: Final = 3.0
@@ -38,17 +37,17 @@ def main() -> int:
             crowd, steps = Crowd(system.url, wanted.patience), list[Step]()
             for size in sizes:
                 steps.append(grow(system, crowd, size, lambda line: console.print(line, markup=False)))
-                _tell("steps", steps_table(steps), wanted.write)
+                _publish("steps", steps_table(steps), wanted.write)
                 if wanted.write:
                     CURVES.write_text(curves(steps))
             minutes = wanted.soak or CHURN_MINUTES
             rounds = max(CHURN_ROUNDS, round(minutes))
             found = churn(system, crowd, minutes, rounds, lambda line: console.print(line, markup=False))
-            _tell("churn", memory_table(found), wanted.write)
+            _publish("churn", memory_table(found), wanted.write)
     return 0
 
 
-def _tell(name: str, text: str, write: bool) -> None:
+def _publish(name: str, text: str, write: bool) -> None:
     conditions = f"Load of the machine at the end: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores."
     print(f"{text}\n\n{conditions}\n")
     if write:

@@ -47,8 +47,9 @@ from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
 from copycat_telemetry.metrics.sampled import Windows
 
+from tools.load.crowd import name_of
 from tools.load.page import figures_table
-from tools.load.simulation import stored
+from tools.load.simulation.plane import stored_events
 from tools.load.simulation.worker import TASKS
 
 LEASE_SECONDS = 10.0
@@ -125,7 +126,7 @@ class Costs:
 
     def __init__(self, connectors: int) -> None:
         self.figures: dict[str, float | None] = {}
-        self._names = [stored.name_of(number) for number in range(connectors)]
+        self._names = [name_of(number) for number in range(connectors)]
 
     def measure(self) -> None:
         """Fill the figures."""
@@ -134,7 +135,7 @@ class Costs:
         self._status(assignments)
 
     def _config(self) -> ConfigState:
-        events = list(stored.events(len(self._names)))
+        events = list(stored_events(len(self._names)))
         state = self._replay("config", ConfigCodec(), evolve_config, ConfigState(), events)
         self._message(
             "ListConnectors",

@@ -82,8 +82,7 @@ class Crowd:
             if reply.is_success:
                 return reply
             if reply.status_code not in repeated or time.monotonic() > end:
-                message = f"{method} {path} answered {reply.status_code}: {reply.text[:300]}"
-                raise RuntimeError(message)
+                raise RuntimeError(f"{method} {path} answered {reply.status_code}: {reply.text[:300]}")
             time.sleep(RETRY_SECONDS)
 
     def until_running(self) -> float:
@@ -139,8 +138,7 @@ class Crowd:
         tasks = [task for each in reply.json().values() for task in each["status"]["tasks"]]
         failed = [task for task in tasks if task["state"] == "FAILED"]
         if failed:
-            message = f"{len(failed)} tasks failed: {failed[0].get('trace', '')[:400]}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{len(failed)} tasks failed: {failed[0].get('trace', '')[:400]}")
         return tasks
 
     def latencies(self) -> dict[str, Latency]:

@@ -8,8 +8,7 @@ from typing import Final
 
 from copycat_testkit.outcomes import markdown_table
 
-from tools.load.churn import Memory
-from tools.load.steps import Step
+from tools.load.growth import Memory, Step
 
 PAGE: Final = Path(__file__).with_name("LOAD.md")
 CURVES: Final = Path(__file__).with_name("curves.svg")
@@ -55,8 +54,8 @@ def memory_table(found: Memory) -> str:
     total = [sum(each[n] for each in found.by_role.values()) for n in (0, -1)]
     slope = f"{sum(slopes.values()):+.2f}" if slopes else "-"
     rows.append(("all", [f"{total[0]:.0f}", f"{total[1]:.0f}", slope]))
-    said = f"{found.changes[-1]} changes in {found.minutes[-1]:.1f} minutes."
-    return f"{said}\n\n{_table(['memory, MB', 'before', 'after', 'kB a change'], rows)}"
+    summary = f"{found.changes[-1]} changes in {found.minutes[-1]:.1f} minutes."
+    return f"{summary}\n\n{_table(['memory, MB', 'before', 'after', 'kB a change'], rows)}"
 
 
 def figures_table(found: Sequence[Mapping[str, float | None]], sizes: Sequence[int]) -> str:

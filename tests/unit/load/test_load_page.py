@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from copycat_testkit.outcomes import write_between
 
-from tools.load.churn import Memory
 from tools.load.crowd import Latency
+from tools.load.growth import Memory, Step
 from tools.load.page import COUNTED_ONLY, PAGE, curves, figures_table, memory_table, steps_table
-from tools.load.steps import Step
 
 ASKED = ("GET /connectors", "GET status", "PUT config")
 

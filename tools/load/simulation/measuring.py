@@ -18,9 +18,9 @@ from copycat_connect.errors import CopycatError
 from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
+from tools.load.crowd import name_of
 from tools.load.page import COUNTED_ONLY
-from tools.load.simulation.plane import WORKERS, Plane
-from tools.load.simulation.stored import config, name_of
+from tools.load.simulation.plane import WORKERS, Plane, config
 from tools.load.simulation.worker import TASKS
 
 CREATED_AT_A_TIME: Final = 32

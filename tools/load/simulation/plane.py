@@ -1,4 +1,7 @@
-"""The services of one cluster in processes of their own, and the workers that pretend."""
+"""The services of one cluster in processes of their own, and the workers that pretend.
+
+The config topic may have so many connectors already before the services start.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,32 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+from confluent_kafka import KafkaException, Producer
+from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.domain.events import (
+    ConfigEvent,
+    ConnectorConfigured,
+    TaskConfigured,
+    TaskSetCommitted,
+)
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_eventlog.brokers import Brokers
+from copycat_eventlog.settings import Backend, LogSettings
+from copycat_eventlog.topics import ensure_log_topic
 from copycat_rpc.services import Addresses
 from copycat_testkit.cluster import OWNERS, Cluster
+from copycat_testkit.processes import cpu_seconds, memory_mb
 
-from tools.load.simulation.stored import store
-from tools.load.simulation.worker import SNAPSHOT
+from tools.load.crowd import name_of
+from tools.load.simulation.worker import CONNECTOR_CLASS, SNAPSHOT, TASKS, task_configs
 
 WORKERS: Final = 3
 #: What a busy machine may take to start everything.
 START_SECONDS: Final = 300.0
+_WRITE_SECONDS: Final = 120.0
+_EVENTS_AT_A_TIME: Final = 1000
 SERVICES: Final = ("config", "status", "scheduler", "gateway")
 #: Lines of the services that say that something did not keep up, by what they are counted as.
 TROUBLES: Final = {
@@ -66,11 +83,11 @@ class Plane:
         """Start a simulated worker, for the first time or again."""
         name = self._names[number]
         found = [self.cluster.addresses(role)[0] for role in OWNERS]
-        with (self._folder / f"worker-{number}").open("ab") as said:
+        with (self._folder / f"worker-{number}").open("ab") as log:
             self._workers[name] = subprocess.Popen(
                 [sys.executable, "-m", "tools.load.simulation.worker", name, self.cluster.secret, *found],
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
                 start_new_session=True,
             )
         self._guard.watch(self._workers[name].pid)  # it ends with us, also when we are killed
@@ -86,21 +103,21 @@ class Plane:
     def cpu_seconds(self) -> Mapping[str, float]:
         """Return the CPU time each role has used so far; that of a simulated worker is their mean."""
         pids = {role: self.cluster.members[role][0].pid for role in SERVICES}
-        used = {role: _cpu(pid) for role, pid in pids.items()}
-        mine = [_cpu(worker.pid) for worker in self._workers.values()]
+        used = {role: sum(cpu_seconds([psutil.Process(pid)]).values()) for role, pid in pids.items()}
+        mine = cpu_seconds(psutil.Process(worker.pid) for worker in self._workers.values()).values()
         return {**used, "a worker": sum(mine) / len(mine) if mine else 0.0}
 
     def memory_mb(self) -> Mapping[str, float]:
         """Return the proportional resident memory of each role."""
         pids = {role: self.cluster.members[role][0].pid for role in SERVICES}
-        return {role: psutil.Process(pid).memory_full_info().pss / 1e6 for role, pid in pids.items()}
+        return {role: memory_mb([psutil.Process(pid)])[0] for role, pid in pids.items()}
 
     def troubles(self) -> Mapping[str, int]:
         """Count the lines of the services that say that something did not keep up."""
-        said = "".join(path.read_text(errors="replace") for path in self._said())
-        return {name: len(pattern.findall(said)) for name, pattern in TROUBLES.items()}
+        logged = "".join(path.read_text(errors="replace") for path in self._logs())
+        return {name: len(pattern.findall(logged)) for name, pattern in TROUBLES.items()}
 
-    def _said(self) -> Iterator[Path]:
+    def _logs(self) -> Iterator[Path]:
         yield from self._folder.glob("output-*")
         yield from self._folder.glob("worker-*")
 
@@ -125,7 +142,7 @@ def plane(folder: Path, stored: int = 0) -> Iterator[Plane]:
     with EmbeddedKafka(folder / "broker") as broker:
         running = Plane(Cluster(folder, broker.bootstrap, counts), folder)
         if stored:
-            store(broker.bootstrap, f"{running.cluster.group}-configs", stored)
+            _store(broker.bootstrap, f"{running.cluster.group}-configs", stored)
         try:
             running.start()
             yield running
@@ -133,6 +150,43 @@ def plane(folder: Path, stored: int = 0) -> Iterator[Plane]:
             running.end()
 
 
-def _cpu(pid: int) -> float:
-    times = psutil.Process(pid).cpu_times()
-    return times.user + times.system
+def config(name: str) -> dict[str, str | None]:
+    """Return the configuration of a simulated connector: eight keys, as connectors have on average."""
+    return {
+        "name": name,
+        "connector.class": CONNECTOR_CLASS,
+        "tasks.max": str(TASKS),
+        "topic": f"{name}-records",
+        "fields": '[{"name": "id", "type": "sequence"}]',
+        "throughput": "0",
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    }
+
+
+def stored_events(connectors: int) -> Iterator[ConfigEvent]:
+    """Yield what a compacted config topic says of so many connectors, each with its committed tasks."""
+    for name in map(name_of, range(connectors)):
+        yield ConnectorConfigured(name, config(name))
+        for task, task_config in enumerate(task_configs(config(name))):
+            yield TaskConfigured(name, task, task_config)
+        yield TaskSetCommitted(name, TASKS)
+
+
+def _store(bootstrap: str, topic: str, connectors: int) -> None:
+    """Write the topic, in Kafka Connect's format and by the config service's codec.
+
+    Raises:
+        KafkaException: The broker did not take it.
+    """
+    client: dict[str, str | int | bool] = {"bootstrap.servers": bootstrap}
+    settings = LogSettings(Backend.KAFKA, topic=topic, replication_factor=1)
+    ensure_log_topic(Brokers(client, _WRITE_SECONDS), settings)
+    producer, codec = Producer({**client, "acks": "all"}), ConfigCodec()
+    for number, event in enumerate(stored_events(connectors), 1):
+        record = codec.encode(event)
+        producer.produce(topic, key=record.key, value=record.value)
+        if number % _EVENTS_AT_A_TIME == 0:
+            producer.flush(_WRITE_SECONDS)
+    if left := producer.flush(_WRITE_SECONDS):
+        raise KafkaException(f"{left} records of the config topic were not taken in {_WRITE_SECONDS:g} s")

@@ -61,8 +61,7 @@ def real_text() -> bytes:
             text += content if content.endswith(b"\n") else content + b"\n"
         if text.count(b"\n") >= LINES:
             return text
-    message = f"This clone has fewer than {LINES} lines of text to copy."
-    raise DemoError(message)
+    raise DemoError(f"This clone has fewer than {LINES} lines of text to copy.")
 
 
 @contextmanager
@@ -83,18 +82,15 @@ def running(data: Path, output: Path) -> Iterator[str]:
             stop(process)
             _, left = psutil.wait_procs(family[1:], timeout=10)
     if process.returncode != 0 or left:
-        message = (
-            f"Copycat ended with code {process.returncode} and left {[each.pid for each in left]} running."
-        )
-        raise DemoError(message)
+        pids = [each.pid for each in left]
+        raise DemoError(f"Copycat ended with code {process.returncode} and left {pids} running.")
 
 
 def root_in(process: subprocess.Popen[bytes], output: Path) -> str:
     """Return the root of the REST interface once Copycat has said it; empty before."""
     said = output.read_text(errors="replace")
     if process.poll() is not None:
-        message = f"Copycat did not start: {said.strip()}"
-        raise DemoError(message)
+        raise DemoError(f"Copycat did not start: {said.strip()}")
     return next((line.removeprefix(READY) for line in said.splitlines() if line.startswith(READY)), "")
 
 
@@ -113,8 +109,7 @@ def wait(answer: Callable[[], str], seconds: float, otherwise: str) -> str:
     deadline = time.monotonic() + seconds
     while not (found := answer()):
         if time.monotonic() > deadline:
-            message = f"{otherwise} within {seconds:.0f} s."
-            raise DemoError(message)
+            raise DemoError(f"{otherwise} within {seconds:.0f} s.")
         time.sleep(0.05)
     return found
 
@@ -177,11 +172,9 @@ def demo(folder: Path) -> str:
         try:
             seconds = copy(rest, source, target, total)
         except (DemoError, CliError) as error:
-            message = f"{error} Connectors: {states(rest)}"
-            raise DemoError(message) from error
+            raise DemoError(f"{error} Connectors: {states(rest)}") from error
     if target.read_bytes() != text:
-        message = f"The copy differs: {target.stat().st_size} bytes instead of {len(text)}."
-        raise DemoError(message)
+        raise DemoError(f"The copy differs: {target.stat().st_size} bytes instead of {len(text)}.")
     return (
         f"PASSED: {total:,} lines through Kafka and back, byte for byte the same, in {seconds:.1f} s "
         f"({total / seconds:,.0f} lines/s with the start of both connectors); nothing left running"

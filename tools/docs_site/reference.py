@@ -106,13 +106,7 @@ def _error_codes() -> Iterator[str]:
     for code in sorted(found):
         if code.partition(".")[0] != subject:
             subject = code.partition(".")[0]
-            yield from (
-                "",
-                f"## {subject}",
-                "",
-                "| code | means | do | gRPC | HTTP |",
-                "| --- | --- | --- | --- | --- |",
-            )
+            yield from ("", f"## {subject}", "", *CODE_TABLE)
         means, do = advice[code]
         grpc, http = found[code]
         yield f"| `{code}` | {means} | {do} | {grpc} | {http} |"

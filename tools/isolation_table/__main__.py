@@ -25,9 +25,19 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from tools.isolation_table import report
 from tools.isolation_table.harms import HARMS
-from tools.isolation_table.measure import FAILURES, Harm, Outcome, measure, not_done
+from tools.isolation_table.measure import (
+    FAILURES,
+    KEPT,
+    Harm,
+    Outcome,
+    kept_outcomes,
+    markdown,
+    measure,
+    not_done,
+    save,
+    write_page,
+)
 from tools.isolation_table.system import neighbourhood
 
 WIDE: Final = 200
@@ -44,7 +54,7 @@ def main() -> int:
     if wanted.list:
         print("\n".join(each.title for each in rows))
         return 0
-    kept = report.kept() if asked or wanted.proceed else {}
+    kept = kept_outcomes() if asked or wanted.proceed else {}
     if wanted.proceed:
         rows = [each for each in rows if each.title not in kept]
     console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=WIDE)
@@ -52,7 +62,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="copycat-isolation-") as folder:
         table = _Table(kept, write=wanted.write)
         table.measure(rows, Path(wanted.folder or folder), console, restarts=not wanted.no_restarts)
-    print(report.markdown(table.shown))
+    print(markdown(table.shown))
     return 0 if all(each.contained for each in table.shown) else 1
 
 
@@ -71,17 +81,17 @@ class _Table:
     def measure(self, rows: Sequence[Harm], folder: Path, console: Console, *, restarts: bool) -> None:
         """Measure rows, and keep each; those that are kept already are written at once."""
         if self._write:
-            report.write_page(self.shown)
+            write_page(self.shown)
         clocks = (TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *clocks)
         with Progress(*columns, console=console, speed_estimate_period=3600) as progress:
             bar = progress.add_task("ten healthy connectors", total=len(rows))
             for outcome in _each_measured(rows, folder, console, restarts=restarts):
                 self._outcomes[outcome.title] = outcome
-                report.save(self._outcomes)
+                save(self._outcomes)
                 if self._write:
-                    report.write_page(self.shown)
-                console.print(report.markdown([outcome]).splitlines()[-1], markup=False, soft_wrap=True)
+                    write_page(self.shown)
+                console.print(markdown([outcome]).splitlines()[-1], markup=False, soft_wrap=True)
                 for problem in outcome.problems[:SHOWN_PROBLEMS]:
                     console.print(f"  {problem}", markup=False, soft_wrap=True)
                 progress.update(bar, description=outcome.title, advance=1)
@@ -129,7 +139,7 @@ def _arguments() -> argparse.Namespace:
         "--continue",
         action="store_true",
         dest="proceed",
-        help=f"measure the rows that are not in {report.KEPT} yet",
+        help=f"measure the rows that are not in {KEPT} yet",
     )
     parser.add_argument(
         "--write", action="store_true", help="keep the table in services/launcher/ISOLATION.md"

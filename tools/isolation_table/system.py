@@ -104,8 +104,7 @@ class Neighbourhood(CountedSystem):
         client = Producer({"bootstrap.servers": self.broker.bootstrap, "log_level": 2, **settings})
         client.produce(topic, value, key)
         if client.flush(ANSWER_SECONDS):
-            message = f"Kafka did not take a record of {topic}"
-            raise TimeoutError(message)
+            raise TimeoutError(f"Kafka did not take a record of {topic}")
 
     def configure(self) -> None:
         """Create the neighbours, one process of tasks for all but what Copycat decides otherwise."""

@@ -167,8 +167,7 @@ def _await(system: Neighbourhood, condition: Callable[[], bool], otherwise: str)
     try:
         wait(condition, VERDICT_SECONDS, otherwise)
     except TimeoutError as error:
-        message = f"{error}: {system.status(CULPRIT)}"
-        raise TimeoutError(message) from None
+        raise TimeoutError(f"{error}: {system.status(CULPRIT)}") from None
 
 
 def create(system: Neighbourhood, config: Mapping[str, str]) -> None:
@@ -180,7 +179,7 @@ def create(system: Neighbourhood, config: Mapping[str, str]) -> None:
 
 
 def runs(system: Neighbourhood, name: str) -> bool:
-    """Tell whether a connector's only task runs."""
+    """Say whether a connector's only task runs."""
     return [each["state"] for each in system.status(name).get("tasks", ())] == ["RUNNING"]
 
 

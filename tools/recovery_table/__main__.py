@@ -12,8 +12,7 @@ from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tools.recovery_table.measure import PATIENCE_SECONDS, Outcome, measure
-from tools.recovery_table.report import markdown, save
+from tools.recovery_table.measure import PATIENCE_SECONDS, Outcome, markdown, measure, save
 from tools.recovery_table.strikes import ROWS, Row
 from tools.recovery_table.system import faulty_system
 

@@ -40,7 +40,7 @@ class Fault:
     unrelated: Sequence[int]
     """Partitions of the connector beside whose process was not touched."""
     lasts: Callable[[], bool] = lambda: False
-    """Tells whether what was struck is still there and struck: somebody may have to notice."""
+    """Whether what was struck is still there and struck: somebody may have to notice."""
 
 
 Strike = Callable[[FaultySystem], AbstractContextManager[Fault]]

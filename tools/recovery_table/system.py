@@ -104,7 +104,7 @@ class FaultySystem(CountedSystem):
         return {**topics, SINK: sum((each.tally for each in self._lines.sequences), Tally())}
 
     def spread(self) -> bool:
-        """Tell whether every connector has a task on each worker."""
+        """Say whether every connector has a task on each worker."""
         for name, count in TASKS.items():
             pids = {self._noted(name, task) for task in range(count)}
             on = [any(process.pid in pids for process in worker) for worker in self.workers()]
@@ -125,8 +125,7 @@ class FaultySystem(CountedSystem):
         try:
             wait(well, READY_SECONDS, "the system did not get well")
         except TimeoutError as error:
-            message = "\n".join([str(error), *self.failures()])
-            raise TimeoutError(message) from None
+            raise TimeoutError("\n".join([str(error), *self.failures()])) from None
 
     def catch_up(self) -> bool:
         """Wait until the sink has what the topic has now; returns whether it came to that."""

@@ -9,8 +9,7 @@ import pytest
 from copycat_testkit.arrivals import Tally
 
 from tools.isolation_table.harms import HARMS
-from tools.isolation_table.measure import Outcome
-from tools.isolation_table.report import PAGE, kept, markdown, save
+from tools.isolation_table.measure import PAGE, Outcome, kept_outcomes, markdown, save
 
 CONTAINED = Outcome("A1", "a record of nonsense", "skipped", True, 0.2, Tally(), 0.3, (), 12.0)
 
@@ -59,17 +58,17 @@ def test_where_everybody_has_to_stand_only_what_is_lost_or_stays_down_counts() -
 
 def test_what_was_measured_can_be_continued(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    assert kept(file) == {}
+    assert kept_outcomes(file) == {}
     bad = replace(CONTAINED, name="another", problems=["503"], restart=None, tally=Tally(1, 2))
     outcomes = {each.title: each for each in (replace(CONTAINED, problems=[]), bad)}
     save(outcomes, file)
-    assert kept(file) == outcomes
+    assert kept_outcomes(file) == outcomes
 
 
 def test_what_an_older_version_kept_is_measured_again(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     file.write_text('[{"point": "A1", "harm": "a record of nonsense", "verdict": "skipped"}]')
-    assert kept(file) == {}
+    assert kept_outcomes(file) == {}
 
 
 def test_every_row_can_be_chosen_by_its_name() -> None:

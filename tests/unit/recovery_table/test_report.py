@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from copycat_testkit.arrivals import Gap, Lines, Pulse, Tally
 
-from tools.recovery_table.measure import Outcome
-from tools.recovery_table.report import markdown
+from tools.recovery_table.measure import Outcome, markdown
 from tools.recovery_table.strikes import ROWS
 
 WELL = Outcome(

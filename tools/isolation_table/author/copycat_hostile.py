@@ -101,8 +101,7 @@ def _leak(config: Mapping[str, str]) -> None:
 
 
 def _raise(secret: str) -> None:
-    message = f"could not log in with {secret}"
-    raise BaseException(message)  # noqa: TRY002 - what no `except Exception` catches
+    raise BaseException(f"could not log in with {secret}")  # noqa: TRY002 - what no `except Exception` catches
 
 
 HARMS: Final[Mapping[str, Callable[[Mapping[str, str]], None]]] = {

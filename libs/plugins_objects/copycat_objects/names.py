@@ -57,6 +57,11 @@ class Layout:
         parts = (source.topic, str(source.partition), *(f"{offset:0{self.digits}d}" for offset in told))
         return f"{self.topic_folder(topic)}/{folder}/{self.file_delimiter.join(parts)}{extension}"
 
+    def first_of(self, partition: TopicPartition, paths: Iterable[str]) -> str | None:
+        """Return the first of these paths that has records of a partition; None if no path has."""
+        begin = self.file_delimiter.join((partition.topic, str(partition.partition), ""))
+        return next((path for path in paths if path.rpartition("/")[2].startswith(begin)), None)
+
     def next_offset(self, partition: TopicPartition, paths: Iterable[str]) -> int | None:
         """Return the offset behind the last one in names of files; None when none does."""
         parts = (re.escape(partition.topic), str(partition.partition), r"\d+", r"(\d+)")

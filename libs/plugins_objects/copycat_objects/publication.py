@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from copycat_connect.data import TopicPartition
 
 from copycat_objects.commit_log import CommitLog
+from copycat_objects.names import Layout
 from copycat_objects.settings import SinkSettings
 from copycat_objects.staging import Claim, StagedFile, Staging
 from copycat_objects.stores.store import Store
@@ -28,6 +29,9 @@ class Publication(Protocol):
         Raises:
             ConnectError: It cannot be had now.
         """
+
+    def held(self) -> str | None:
+        """Return where something is that another topic of this name would meet; None when nothing is."""
 
     def begin(self, topic: str, folder: str, first: int) -> StagedFile:
         """Begin a file of a topic in a folder, whose first record has that offset."""
@@ -57,9 +61,7 @@ class LoggedFiles:
         """End what the last task committed, and bar it; see the port."""
         found = self._log.read()
         if found is None:
-            listed = (
-                file.path for file in self._store.list(self._layout.topic_folder(self._partition.topic))
-            )
+            listed = _listed(self._store, self._layout, self._partition)
             position = self._layout.next_offset(self._partition, listed)
         else:
             self._publish(found.files)
@@ -67,6 +69,13 @@ class LoggedFiles:
         self._claim = self._log.claim(found, position)
         self._staging.clear(self._claim)
         return position
+
+    def held(self) -> str | None:
+        """Look for files, then for a position; see the port."""
+        found = self._log.read()
+        logged = found is not None and found.position
+        folder = self._layout.log_folder(self._partition)
+        return _first_file(self._store, self._layout, self._partition) or (folder if logged else None)
 
     def begin(self, topic: str, folder: str, first: int) -> StagedFile:
         """Begin a temporary file; see the port."""
@@ -97,6 +106,10 @@ class FilesInPlace:
         """Leave it to the consumer group."""
         return None
 
+    def held(self) -> str | None:
+        """Look for files; see the port."""
+        return _first_file(self._store, self._layout, self._partition)
+
     def begin(self, topic: str, folder: str, first: int) -> StagedFile:
         """Begin a file at its final path, over one that is there; see the port."""
         path = self._layout.file(topic, folder, self._partition, (first, first), self._extension)
@@ -104,6 +117,14 @@ class FilesInPlace:
 
     def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
         """Do nothing: they are there."""
+
+
+def _listed(store: Store, layout: Layout, partition: TopicPartition) -> Iterator[str]:
+    return (file.path for file in store.list(layout.topic_folder(partition.topic)))
+
+
+def _first_file(store: Store, layout: Layout, partition: TopicPartition) -> str | None:
+    return layout.first_of(partition, _listed(store, layout, partition))
 
 
 def publication_of(store: Store, settings: SinkSettings, partition: TopicPartition) -> Publication:

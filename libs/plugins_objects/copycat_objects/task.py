@@ -10,7 +10,7 @@ from operator import is_
 
 from copycat_connect.config.delivery import Guarantee, guarantee_of_sink
 from copycat_connect.data import SinkBatch, TopicPartition
-from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SinkTask
 
 from copycat_objects.commit_log import FencedError
@@ -24,6 +24,12 @@ _log = logging.getLogger(__name__)
 _NULL_VALUE = (
     "Null valued records are not writeable with current behavior.on.null.values 'settings. Set it to ignore, "
     "or drop them with the predicate RecordIsTombstone"
+)
+_MADE_ANEW = (
+    "Topic {topic} was deleted and made anew, and {held} is of the former one: since files are found by "
+    "offsets, which begin anew, records of the new topic would be left out, or would replace those. Have "
+    "topics.dir (and logs.dir, where there is one) name other folders, or move away what there is of the "
+    "topic, and restart the task; if it is restarted without that, it goes on so"
 )
 
 
@@ -57,6 +63,17 @@ class ObjectSinkTask(SinkTask):
             positions = self._claim(partitions)
             if positions:
                 self.context.offset(positions)
+
+    def made_anew(self, partitions: Collection[TopicPartition]) -> None:
+        """Fail where the store holds files of the former topic: names and positions are offsets, as before.
+
+        Raises:
+            ConfigError: It does.
+        """
+        for partition in partitions:
+            held = publication_of(self._opened, self._settings, partition).held()
+            if held is not None:
+                raise ConfigError(_MADE_ANEW.format(topic=partition.topic, held=held), key="topics.dir")
 
     def put(self, records: SinkBatch) -> None:
         """Write records; those that were taken before are left out."""
@@ -147,15 +164,19 @@ class ObjectSinkTask(SinkTask):
         self._lost.difference_update(found)
         return {partition: offset for partition, offset in found.items() if offset is not None}
 
-    def _writer(self, partition: TopicPartition) -> PartitionWriter:
+    @property
+    def _opened(self) -> Store:
         if self._store is None:
             raise ConnectError("ObjectSinkTask is not started")
+        return self._store
+
+    def _writer(self, partition: TopicPartition) -> PartitionWriter:
         writer = self._writers.get(partition)
         if writer is None:
             writer = self._writers[partition] = PartitionWriter(
                 partition,
                 self._settings,
-                publication_of(self._store, self._settings, partition),
+                publication_of(self._opened, self._settings, partition),
                 self._report,
                 self._clock,
             )

@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
-from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer, produce, unique
+from confluent_kafka.admin import AdminClient
+from copycat_testkit.kafka import (
+    consume_all,
+    create_topic,
+    delete_topic,
+    idempotent_producer,
+    produce,
+    unique,
+)
 
 from tests.integration.host.conftest import HostProcess, Launch
 from tests.integration.host.fake_executor import FakeExecutor
@@ -294,3 +302,28 @@ def test_a_frozen_task_whose_transaction_is_open_adds_nothing_to_a_topic(
     cluster.wait_for_state(zombie, UNASSIGNED)
 
     assert copied(kafka, target) == numbered(8)
+
+
+@pytest.mark.parametrize("guarantee", ["at_least_once", "at_most_once", "exactly_once"])
+def test_a_topic_that_is_deleted_and_made_anew_is_read_from_its_beginning(
+    kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path, guarantee: str
+) -> None:
+    topic, other = create_topic(kafka), create_topic(kafka)
+    old, new = [f"old {number}" for number in range(20)], [f"new {number}" for number in range(40)]
+    produce(kafka, topic, [each.encode() for each in old])
+    path = tmp_path / "out"
+    config = sink(path, topic, other, **{"delivery.guarantee": guarantee})
+    launch("h")
+    cluster.start("h", config, {topic: 1, other: 1})
+    cluster.wait(lambda: position(kafka, config["name"], topic) == len(old), "the former topic's end")
+
+    delete_topic(AdminClient({"bootstrap.servers": kafka}), topic)
+    create_topic(kafka, topic)
+    produce(kafka, topic, [each.encode() for each in new])
+    produce(kafka, other, [b"other"])
+
+    wanted = {*old, *new, "other"}
+    cluster.wait(lambda: set(text(path).splitlines()) == wanted, "all that there was", timeout=60)
+    cluster.wait(lambda: position(kafka, config["name"], topic) == len(new), "the new topic's end")
+    if guarantee != "at_least_once":
+        assert len(text(path).splitlines()) == len(wanted)

@@ -303,6 +303,8 @@ class FakeReceiver:
         self.sought: list[dict[TopicPartition, int]] = []
         self.paused: set[TopicPartition] = set()
         self.closed = False
+        self.remade: dict[TopicPartition, int] = {}
+        self.looks: list[bool] = []
         self.on_empty: Callable[[], None] = lambda: None
         self.away = 0
         self.group: dict[TopicPartition, int] = {}
@@ -323,6 +325,11 @@ class FakeReceiver:
         self._be_away()
         self._next = {partition: offset or 0 for partition, offset in offsets.items()}
         return dict(self._next)
+
+    def restarted(self, *, wait: bool) -> dict[TopicPartition, int]:
+        self.looks.append(wait)
+        taken, self.remade = self.remade, {}
+        return taken
 
     def read(self, most: int, seconds: float) -> list[KafkaMessage]:
         found = [each for each in self.messages if self._wanted(each)][:most]

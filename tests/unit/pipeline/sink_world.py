@@ -65,6 +65,9 @@ class RecordingTask(SinkTask):
     def close(self, partitions: Collection[TopicPartition]) -> None:
         self._called("close")
 
+    def made_anew(self, partitions: Collection[TopicPartition]) -> None:
+        self._called("made_anew")
+
     def stop(self) -> None:
         self._called("stop")
 

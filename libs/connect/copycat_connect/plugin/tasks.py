@@ -170,6 +170,17 @@ class SinkTask(ABC):
     def close(self, partitions: Collection[TopicPartition]) -> None:
         """Let go of partitions that were taken away."""
 
+    def made_anew(self, partitions: Collection[TopicPartition]) -> None:
+        """Hear that the topics of partitions were deleted and made anew, after `close` and before `open`.
+
+        They are read from their beginning, so that records get offsets that others had. A task whose data is
+        found by offsets, or which goes on behind what its data holds, sees to it here that the data of the
+        two topics does not meet.
+
+        Raises:
+            ConfigError: It would, unless a user changes the configuration or moves the data.
+        """
+
     @abstractmethod
     def stop(self) -> None:
         """Let go of everything; called last, also when `start` failed."""

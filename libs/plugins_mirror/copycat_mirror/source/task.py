@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby
 from typing import cast
@@ -18,8 +18,10 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     Message,
+    TopicCollection,
     TopicPartition,
 )
+from confluent_kafka.admin import AdminClient
 from copycat_connect.config.client_choices import OFFSET_RESET, OffsetReset, ResetTo
 from copycat_connect.data import (
     BYTES_SCHEMA,
@@ -32,6 +34,7 @@ from copycat_connect.data.batches import RawHeaders
 from copycat_connect.data.java import parse_integer
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import SourceTask
+from copycat_connect.topic_ids import Ask, TopicIds
 
 from copycat_mirror.clients import Clients
 from copycat_mirror.settings import SOURCE_CLUSTER, TARGET_CLUSTER
@@ -49,6 +52,8 @@ from copycat_mirror.syncs import syncs_topic
 
 _LONGEST_WAIT_SECONDS = 0.5
 _BATCH_RECORDS = 5000
+#: Between two looks whether topics are still those that are read.
+_LOOK_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
@@ -78,11 +83,14 @@ class MirrorSourceTask(SourceTask):
         reset = _beginning(settings.get(OFFSET_RESET) or "earliest")
         self._consumer = clients.consumer(SOURCE_CLUSTER)
         positions = self._positions(config.get(PARTITIONS) or "", reset)
+        self._ids = TopicIds(_asker(clients.admin(SOURCE_CLUSTER), own.admin_seconds), _LOOK_SECONDS)
+        self._ids.begin(topic for topic, _ in self._where)
         self._consumer.assign(self._since(positions, reset, own.admin_seconds))
 
     def poll(self) -> SourceBatch | None:
         """Return the next records of one partition; nothing when none came within a short time."""
         if not self._waiting:
+            self._begin_anew(self._ids.replaced(wait=False))
             self._waiting.extend(self._batches(self._read()))
         return self._waiting.popleft() if self._waiting else None
 
@@ -104,6 +112,14 @@ class MirrorSourceTask(SourceTask):
         if self._consumer is not None:
             self._consumer.close()
         self._consumer = None
+
+    def _begin_anew(self, topics: Collection[str]) -> None:
+        """Read topics from their beginning that were deleted and made anew: their offsets are others."""
+        assert self._consumer is not None  # made by `start`
+        for topic, partition in self._where:
+            if topic in topics:
+                _log.warning("%s-%d of %s was made anew, and is read anew", topic, partition, self._alias)
+                self._consumer.seek(TopicPartition(topic, partition, OFFSET_BEGINNING))
 
     def _read(self) -> list[Message]:
         """Wait for the first record only: the client waits for all that it is asked for."""
@@ -190,6 +206,10 @@ class MirrorSourceTask(SourceTask):
             raise ConnectError(refused)
         _log.warning("%s", text)
         return False
+
+
+def _asker(admin: AdminClient, seconds: float) -> Ask:
+    return lambda topics: admin.describe_topics(TopicCollection(list(topics)), request_timeout=seconds)
 
 
 def _where(message: Message) -> tuple[str, int]:

@@ -47,8 +47,10 @@ _GUARANTEES = (
     "partitioner>/<topic>+<partition>+<first offset><extension>`; then the group's offset is committed "
     "behind it. After a crash in between, the same records replace the same objects. By the clock "
     "(Wallclock, `rotate.schedule.interval.ms`) objects may end elsewhere the second time, so that records "
-    "can be in two. Whoever alters the group's offsets has records written again. ObjectSinkConnector "
-    "offers `delivery.guarantee=exactly_once`. Tested with moto's server, a simulator."
+    "can be in two. Whoever alters the group's offsets has records written again. A topic that is deleted "
+    "and made anew fails a running task where objects of the former one are, with what to do: new records "
+    "would replace them, as they do after a stop meanwhile. ObjectSinkConnector offers "
+    "`delivery.guarantee=exactly_once`. Tested with moto's server, a simulator."
 )
 
 

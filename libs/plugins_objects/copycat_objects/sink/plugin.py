@@ -25,10 +25,11 @@ _GUARANTEES = (
     "newest entry, or else behind the last offset in the names of files, whatever the consumer group says; "
     "a task that was thought dead can commit no more. Files are complete by `flush.size`, `flush.bytes`, "
     "`rotate.interval.ms` or `rotate.schedule.interval.ms`; the last two also end files of partitions that "
-    "get no more records. Records of incomplete files are read again after a stop. Two connectors that "
-    "write the same topic need folders of their own. HDFS is tested with Hadoop 3.5, S3 with moto's server, "
-    "a simulator: another server must refuse to replace objects for `If-None-Match`, also when an upload in "
-    "parts is completed."
+    "get no more records. Records of incomplete files are read again after a stop. A topic that is deleted "
+    "and made anew fails a running task whose folder has files of it, with what to do; a stopped one does "
+    "not notice it. Two connectors that write the same topic need folders of their own. HDFS is tested with "
+    "Hadoop 3.5, S3 with moto's server, a simulator: another server must refuse to replace objects for "
+    "`If-None-Match`, also when an upload in parts is completed."
 )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Final
+from weakref import WeakValueDictionary
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
@@ -11,9 +13,10 @@ from confluent_kafka.cimpl import NewTopic as ClientTopic
 from copycat_connect.config.framework_names import DLQ_REPLICATION_FACTOR, TOPIC_CREATION_PREFIX
 from copycat_connect.config.topic_creation import CreationGroups, NewTopic
 from copycat_connect.errors import ConnectError
+from copycat_connect.topic_ids import Ask
 
 from copycat_executor.kafka.brokers import check_brokers
-from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.client_config import ClientConfig, connection_of
 
 _log = logging.getLogger(__name__)
 _ANSWER_TIMEOUT_SECONDS: Final = 30.0
@@ -63,6 +66,28 @@ class KafkaTopics:
             check_brokers(self._config)
             self._client = AdminClient(dict(self._config.properties), logger=_log)
         return self._client
+
+
+def topic_asker(config: ClientConfig) -> Ask:
+    """Return what asks for topics (`TopicIds`), as whom these settings of a client make it."""
+    client = _shared_client(connection_of(config))
+    return lambda topics: client.describe_topics(
+        TopicCollection(list(topics)), request_timeout=_ANSWER_TIMEOUT_SECONDS
+    )
+
+
+#: By how they reach the brokers: each has threads and connections, until the last task that uses it is gone.
+_shared: Final[WeakValueDictionary[tuple[tuple[str, str], ...], AdminClient]] = WeakValueDictionary()
+
+
+def _shared_client(connection: Mapping[str, str]) -> AdminClient:
+    """Return the one client of this process that reaches these brokers as this user."""
+    properties = {**connection, "client.id": "connector-topic-ids"}
+    key = tuple(sorted(properties.items()))
+    client = _shared.get(key)
+    if client is None:
+        client = _shared[key] = AdminClient(dict(properties), logger=_log)
+    return client
 
 
 class GroupTopicCreator:

@@ -14,7 +14,9 @@ from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.client_choices import OFFSET_RESET, OffsetReset, ResetTo
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.leader_errors import LEADER_ERRORS
+from copycat_connect.topic_ids import TopicIds
 
+from copycat_executor.kafka.admin import topic_asker
 from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
@@ -36,6 +38,8 @@ def at_least(seconds: float) -> float:
 
 _log = logging.getLogger(__name__)
 _ANSWER_TIMEOUT_SECONDS: Final = 5.0
+#: Between two looks at the ids of topics while no position moves: each costs a task at rest 1.5 ms.
+_LOOK_SECONDS: Final = 30.0
 #: Once there are records, those that come within this time join their batch.
 _MORE_RECORDS_WAIT_SECONDS: Final = 0.001
 #: librdkafka's default of `fetch.wait.max.ms`.
@@ -93,6 +97,7 @@ class KafkaReceiver:
         self._silence = SilenceWatch(
             self._connect, float(config.properties.get("fetch.wait.max.ms", _DEFAULT_FETCH_WAIT_MS))
         )
+        self._ids = TopicIds(topic_asker(config), _LOOK_SECONDS)
         self._assigned: list[ClientPartition] = []
         self._begin: dict[TopicPartition, int] = {}
         #: Positions of a former client, until this one has read further.
@@ -127,6 +132,7 @@ class KafkaReceiver:
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
         """Begin to read at these offsets; null begins where the consumer's reset policy says."""
+        self._ids.begin(partition.topic for partition in offsets)
         start = {
             partition: offset if offset is not None and offset >= 0 else self._first(partition)
             for partition, offset in offsets.items()
@@ -135,6 +141,23 @@ class KafkaReceiver:
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
         self._begin, self._carried, self._paused = dict(start), {}, set()
         return start
+
+    def restarted(self, *, wait: bool) -> dict[TopicPartition, int]:
+        """Return where the partitions of topics begin that were deleted and made anew."""
+        topics = self._ids.replaced(wait=wait)
+        if not topics:
+            return {}
+        assigned = (TopicPartition(each.topic, each.partition) for each in self._assigned)
+        return {each: self._low(each) for each in assigned if each.topic in topics}
+
+    def _low(self, partition: TopicPartition) -> int:
+        try:
+            low, _ = self._consumer.get_watermark_offsets(
+                ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
+            )
+        except KafkaException:
+            return 0  # where every topic begins
+        return int(low)
 
     def _first(self, partition: TopicPartition) -> int:
         """Ask for the beginning or the end: a position must be known to go back to it."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
@@ -16,6 +18,8 @@ from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
 from copycat_objects.partitioners.path_format import PathFormat
 from copycat_objects.partitioners.times import millis_of
 from copycat_objects.rotation import Rotation
+from copycat_objects.sink.connector import ObjectSinkConnector
+from copycat_objects.task import ObjectSinkTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
 SPEC = load_plugins().find("ObjectSink", CONNECTORS)
@@ -222,3 +226,29 @@ def test_settings_of_folders_and_formats_are_proved_before_a_record_comes(
     }  # fmt: skip
     connector = SPEC.make()
     assert [value.name for value in connector.validate(whole) if value.errors] == ([key] if key else [])
+
+
+@pytest.mark.parametrize("logged", [True, False], ids=["with a commit log", "in place, as in S3"])
+def test_a_topic_made_anew_fails_the_task_whose_folder_has_files_of_the_former_one(
+    tmp_path: Path, *, logged: bool
+) -> None:
+    config = {"name": "x", "topics": "orders", "store.url": tmp_path.as_uri(), "flush.size": "3"}
+    task = ObjectSinkTask(lambda given: replace(ObjectSinkConnector.read(given), logged=logged))
+    task.initialize(FakeSinkContext(config, [PARTITION]))
+    task.start(config)
+    task.open([PARTITION])
+    task.put(batch("a", "b", "c"))
+    task.pre_commit({PARTITION: 3})
+    task.close([PARTITION])
+
+    with pytest.raises(ConfigError, match=r"Topic orders was deleted and made anew.*topics\.dir"):
+        task.made_anew([PARTITION])
+    task.made_anew([TopicPartition("orders", 1), TopicPartition("others", 0)])  # of these there is nothing
+
+    rmtree(tmp_path / "topics/orders")
+    if logged:
+        with pytest.raises(ConfigError, match="logs/orders/0 is of the former one"):
+            task.made_anew([PARTITION])
+        rmtree(tmp_path / "logs/orders")
+    task.made_anew([PARTITION])
+    task.stop()

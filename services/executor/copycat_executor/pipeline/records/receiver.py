@@ -55,6 +55,15 @@ class RecordReceiver(Protocol):
             ConnectError: A partition is not there or may not be read.
         """
 
+    def restarted(self, *, wait: bool) -> dict[TopicPartition, int]:
+        """Return where the partitions begin whose topic was deleted and made anew, each once.
+
+        What was read of them before may be of the former topic.
+
+        Args:
+            wait: Look now; else a look is made now and then, and noticed by one of the next calls.
+        """
+
     def read(self, most: int, seconds: float) -> list[KafkaMessage]:
         """Return the next records, in order per partition; waits for the first.
 

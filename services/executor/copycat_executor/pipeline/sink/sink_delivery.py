@@ -41,6 +41,7 @@ class SinkDelivery(ABC):
         self._meter = CommitMeter(runtime.measures)
         self._clock = runtime.clock
         self._progress = SinkProgress({})
+        self._restarts: dict[TopicPartition, int] = {}
         self.schedule = CommitSchedule(runtime.timing.commit_interval, runtime.clock())
 
     @property
@@ -62,8 +63,8 @@ class SinkDelivery(ABC):
         """Begin to read, after the task was started; returns where."""
 
     @abstractmethod
-    def received(self) -> None:
-        """Do what must be done before what was read from Kafka is converted and put."""
+    def received(self, messages: list[KafkaMessage]) -> list[KafkaMessage]:
+        """Do what must be done before what was read from Kafka is converted and put; returns what to put."""
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Read on at these offsets, as the task asked for; they count as the newest positions."""
@@ -86,6 +87,10 @@ class SinkDelivery(ABC):
         put = self._progress.put(runtime.receiver.positions(), unput)
         if not put or not self._failures_are_safe():
             return False
+        if put != self._progress.committed:
+            self._restarts |= runtime.receiver.restarted(wait=True)
+            if self._restarts and self._takes_back(closing=closing):
+                return True
         try:
             answer = runtime.task.pre_commit(put)
         except BaseException as error:
@@ -95,9 +100,47 @@ class SinkDelivery(ABC):
             return not closing and self._flush_failed()
         runtime.calls.worked("pre_commit")
         runtime.topics.report(runtime.link)
-        self._flushed(self._progress.durable(answer, put))
+        durable = self._progress.durable(answer, put)
+        self._flushed({each: offset for each, offset in durable.items() if each not in self._restarts})
+        if closing and self._restarts:
+            self._acknowledge(self._restarts)
         self._runtime.collect_garbage()
         return False
+
+    def follow_topics(self) -> None:
+        """Read topics from their beginning that were deleted and made anew; all that was read is put.
+
+        Kafka deletes a group's positions with their topic. Those of the former one would leave out what the
+        new one begins with, here and after a crash.
+        """
+        runtime, task = self._runtime, self._runtime.task
+        with failing(Stage.KAFKA_CONSUME):
+            noticed = runtime.receiver.restarted(wait=False)
+        if noticed:
+            self._restarts |= noticed
+            with failing(Stage.FLUSH), runtime.calls("pre_commit"):
+                self.commit(())  # what was put of the former topic is nowhere else any more
+        start = self._restarts
+        if not start:
+            return
+        topics = ", ".join(sorted({partition.topic for partition in start}))
+        _log.warning("%s was deleted and made anew: it is read from its beginning", topics)
+        with failing(Stage.KAFKA_CONSUME), runtime.calls("open"):
+            task.close(frozenset(start))
+            task.made_anew(frozenset(start))
+            runtime.receiver.seek(start)
+            self._progress.rewind(start)
+            task.open(frozenset(start))
+            self._begun_anew(start)
+        self._restarts = {}
+
+    def _takes_back(self, *, closing: bool) -> bool:
+        """Return whether what was put and not stored was taken back, since some is of topics made anew."""
+        return False
+
+    def _begun_anew(self, start: Offsets) -> None:
+        """Note where topics that were made anew begin."""
+        self._acknowledge(start)
 
     @abstractmethod
     def _flush_failed(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from copycat_connect.cluster import TopicPartition
 
+from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.sink.sink_delivery import Offsets, SinkDelivery
 from copycat_executor.pipeline.task.stages import DrainedError, Stage, failing
 
@@ -23,8 +24,9 @@ class AtLeastOnceSink(SinkDelivery):
         """Begin at the positions that came with the order."""
         return self._begin_at(self._runtime.partitions)
 
-    def received(self) -> None:
+    def received(self, messages: list[KafkaMessage]) -> list[KafkaMessage]:
         """Do nothing: positions follow the data."""
+        return messages
 
     def _flush_failed(self) -> bool:
         _log.warning("The task continues from the last committed offsets")
@@ -47,8 +49,10 @@ class AtMostOnceSink(SinkDelivery):
         self._commit_now({})
         return self._begin_at(self._group_positions())
 
-    def received(self) -> None:
+    def received(self, messages: list[KafkaMessage]) -> list[KafkaMessage]:
         """Commit what was read, and wait for that.
+
+        What was read of a topic that was made anew is left out: it is read again, from the beginning.
 
         Raises:
             DrainedError: The task must end: it does not get what was read.
@@ -56,9 +60,14 @@ class AtMostOnceSink(SinkDelivery):
         """
         if self._runtime.control.stopping:
             raise DrainedError
-        read = self._runtime.receiver.positions()
+        receiver, restarts = self._runtime.receiver, self._restarts
+        restarts |= receiver.restarted(wait=True)
+        read = {each: offset for each, offset in receiver.positions().items() if each not in restarts}
         with failing(Stage.FLUSH):
             self._commit_now(self._progress.durable(read, read))
+        if not restarts:
+            return messages
+        return [each for each in messages if TopicPartition(each.topic(), each.partition()) not in restarts]
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Read on where the task asks for it, unless it had that already."""
@@ -97,8 +106,24 @@ class ExactlyOnceSink(SinkDelivery):
         self._commit_now({each: offset for each, offset in start.items() if known[each] != offset})
         return start
 
-    def received(self) -> None:
+    def received(self, messages: list[KafkaMessage]) -> list[KafkaMessage]:
         """Do nothing: positions are stored with the data."""
+        return messages
+
+    def _takes_back(self, *, closing: bool) -> bool:
+        if closing:
+            self._store({**self._stored(), **self._restarts})
+        else:
+            self._flush_failed()
+        return True
+
+    def _begun_anew(self, start: Offsets) -> None:
+        self._store(self._progress.put(self._runtime.receiver.positions(), ()))
+        super()._begun_anew(start)
+
+    def _store(self, positions: Offsets) -> None:
+        with failing(Stage.FLUSH):
+            self._runtime.task.pre_commit(positions)
 
     def _flush_failed(self) -> bool:
         _log.warning("The task continues from the positions stored with its data")

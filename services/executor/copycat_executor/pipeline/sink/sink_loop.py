@@ -121,6 +121,7 @@ class SinkLoop:
 
     def _next_batch(self) -> None:
         runtime = self._runtime
+        self._delivery.follow_topics()
         rewinds = self._context.take_rewinds()
         if rewinds:
             assigned = self._context.assignment
@@ -133,9 +134,10 @@ class SinkLoop:
             messages = runtime.receiver.read(runtime.max_records, wait)
             if messages:
                 self._unput, self._read_at = messages, self._clock()
+                self._unput = messages = self._delivery.received(messages)
+            if messages:
                 if runtime.traces is not None:
                     runtime.traces.read(messages)
-                self._delivery.received()
                 self._meter.read(len(messages))
                 self._batch = runtime.decoder.batch(messages)
                 self._put_at = 0.0

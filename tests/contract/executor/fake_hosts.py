@@ -80,6 +80,8 @@ class FakeHost:
                     self._requests(), metadata=credentials(self.spec.token)
                 ):
                     self.commands.append(command)
+                    if command.HasField("heartbeat_wanted") and self.beats:
+                        self.say(heartbeat=pb.Heartbeat(number=1_000_000))
                     self._obey(command)
             except grpc.aio.AioRpcError as error:
                 reason = error.details()
@@ -136,10 +138,10 @@ class FakeLauncher:
         """Whether the processes of killed hosts are seen to be gone before whoever ran them says so."""
         self.computing = "python"
         """The thread that computes in each host."""
-        self.pulse: Callable[[int], str] = lambda _: ""
-        """What the thread of each host shows that has none but that to do."""
         self.computed: Callable[[], float] = float
         """How much it has, seconds."""
+        self.used: Callable[[], float] = float
+        """How much the process of each host has, seconds."""
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
         if not self.launches:
@@ -175,6 +177,10 @@ class FakeLauncher:
     def thread_seconds(self, pid: int) -> dict[str, float]:
         del pid
         return {self.computing: self.computed(), "grpc": 0.1}
+
+    def process_seconds(self, pid: int) -> float:
+        del pid
+        return self.used()
 
     def of(self, task: str) -> FakeHost:
         """The host in which a task was started last."""

@@ -14,8 +14,6 @@ from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIN
 from copycat.types.v1 import types_pb2
 from copycat_executor.domain import suspicion
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
-from copycat_executor.hosts import hold_watch, host_pool
-from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
@@ -117,54 +115,6 @@ async def test_a_silent_host_is_ended_within_a_lease() -> None:
         silent.beats = False
         await it.until(lambda: it.launcher.of("orders-0") is not silent)
         assert it.launcher.killed == [silent.spec.host_id]
-
-
-async def test_who_holds_the_interpreter_of_a_host_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hold_watch, "MISSED_HEARTBEAT_SECONDS", 0.5)
-    monkeypatch.setattr(hold_watch, "HELD_SECONDS", 1.0)
-    monkeypatch.setattr(host_pool, "FIRST_LEASE_SECONDS", 1000.0)
-    async with world(slots=1) as it:
-        it.launcher.computed = time.monotonic
-        await it.run_task("beside")
-        await it.run_task(config={**SOURCE, "errors.restart": "never"})
-        for death in range(MAX_QUICK_REPEATS + 1):
-            await it.until(partial(has_run, it, death + 1))
-            held = it.launcher.of("orders-0")
-            await it.until(lambda: "beside-0" in held.refs())  # noqa: B023
-            (start,) = [each.task.start for each in held.started if each.task.connector == "orders"]
-            it.launcher.computing = thread_tag(start)
-            held.beats = False
-            await it.until(lambda: held.spec.host_id in it.launcher.killed)  # noqa: B023
-        await it.status_is("FAILED", "orders", 0)
-        assert "code that it ran held the interpreter" in it.status.trace("orders", 0)
-        await it.status_is("RUNNING", "beside", 0)
-        assert "FAILED" not in it.status.states("beside", 0)
-
-
-@pytest.mark.parametrize("gone_at_once", [False, True])
-async def test_who_holds_the_interpreter_while_others_wait_is_alone_next(gone_at_once: bool) -> None:
-    async with world(slots=2) as it:
-        it.launcher.gone_at_once = gone_at_once
-        await it.run_task("beside")
-        await it.run_task("apart")
-        await it.run_task()
-        shared = it.launcher.of("orders-0")
-        (start,) = [each.task.start for each in shared.started if each.task.connector == "orders"]
-        it.launcher.computing = thread_tag(start)
-        it.launcher.pulse = lambda _: "pulse@7"
-        (neighbour,) = [each.task.connector for each in shared.started if each.task.connector != "orders"]
-        it.launcher.computed = time.monotonic
-        await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
-        await it.until(lambda: it.launcher.of(f"{neighbour}-0") is not shared)
-        if gone_at_once:  # the slot is free once whoever ran the process knows of its end
-            shared.die()
-        await it.until(lambda: len(it.launcher.of("orders-0").started) == 1, "it is alone")
-        alone = it.launcher.of("orders-0")
-        await it.status_is("RUNNING", neighbour, 0)
-        await it.until(lambda: it.status.states("orders", 0).count("RUNNING") == 2)
-        assert alone is not it.launcher.of(f"{neighbour}-0")
-        assert it.launcher.killed == [shared.spec.host_id]
-        assert not {"FAILED"} & set(it.status.states("orders", 0))
 
 
 async def test_tasks_of_a_process_that_is_gone_go_on_before_whoever_ran_it_knows() -> None:

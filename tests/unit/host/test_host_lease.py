@@ -5,11 +5,18 @@ When a host beats: often enough for its lease, and at moments that hosts share.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
+import grpc
 import pytest
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.host.v1 import host_service_pb2_grpc
+from copycat_executor.taskhost import stream as module
 from copycat_executor.taskhost.host_lease import NOTICE_SECONDS, HostLease
-from copycat_executor.taskhost.stream import until_heartbeat
+from copycat_executor.taskhost.spec import HostSpec
+from copycat_executor.taskhost.stream import ControlStream, until_heartbeat
 
 
 class World:
@@ -123,3 +130,35 @@ def test_beats_are_rare_while_three_fit_into_the_lease(now: float, left: float, 
 def test_a_lease_that_ends_before_the_next_beat_is_looked_at_when_it_ends() -> None:
     assert 0.3 < until_heartbeat(100.0, 0.3) < 0.32
     assert until_heartbeat(100.2, -1.0) == pytest.approx(0.3)
+
+
+class Executor(host_service_pb2_grpc.HostServiceServicer):
+    """Wants a heartbeat whenever it has heard one, three in all."""
+
+    def __init__(self) -> None:
+        self.heard: list[str | None] = []
+
+    def Attach(
+        self, request_iterator: Iterator[pb.AttachRequest], context: object
+    ) -> Iterator[pb.AttachResponse]:
+        del context
+        for request in request_iterator:
+            self.heard.append(request.WhichOneof("event"))
+            if len(self.heard) > 3:
+                return
+            yield pb.AttachResponse(heartbeat_wanted=pb.HeartbeatWanted())
+
+
+def test_a_heartbeat_that_is_wanted_comes_before_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FIRST_INTERVAL_SECONDS", 3600.0)
+    world, executor, server = World(), Executor(), grpc.server(ThreadPoolExecutor(2))
+    host_service_pb2_grpc.add_HostServiceServicer_to_server(executor, server)
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    stream = ControlStream(HostSpec("1", address, "token"), lambda: world.now, world.lease)
+    try:
+        assert list(stream.commands()) == []
+    finally:
+        stream.close()
+        server.stop(None)
+    assert executor.heard == ["hello", "heartbeat", "heartbeat", "heartbeat"]

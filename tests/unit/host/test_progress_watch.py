@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from typing import Any
 
 import pytest
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.errors import RetriableError
 from copycat_executor.pipeline.task.call_log import CallLog
-from copycat_executor.pipes.processor_time import ThreadNames
-from copycat_executor.taskhost.progress_watch import ProgressWatch, overdue_call, trouble_of
-from copycat_executor.taskhost.spec import PULSE_NAME
-from copycat_testkit.kafka import wait_until
+from copycat_executor.taskhost.progress_watch import overdue_call, trouble_of
 
 from tests.unit.pipeline.fakes import Clock
 
@@ -193,27 +188,3 @@ def test_code_of_an_author_that_hangs_is_not_blamed_on_kafka() -> None:
         trouble = found(calls)
     assert trouble is not None
     assert trouble.kind == pb.TROUBLE_KIND_HANGS
-
-
-class _AnyTask:
-    """Of a host of which only the number of its tasks matters."""
-
-    calls = CallLog(Clock())
-    poll_timeout = 0.0
-    look_whether_it_lives = tell_trouble = staticmethod(lambda *_: None)
-
-
-def test_a_host_shows_its_pulse_while_tasks_share_it() -> None:
-    tasks: list[Any] = [_AnyTask()]
-    names, me = ThreadNames(PULSE_NAME), os.getpid()
-    wait_until(lambda: names.read(me) == "", what="hosts of other tests rest")
-    watch = ProgressWatch(lambda: tasks, Clock(), lambda *_: None)
-    watch.begin({})
-    assert names.read(me) == ""
-    tasks.append(_AnyTask())
-    watch.begin({})
-    wait_until(lambda: names.read(me) != "", 60)
-    first = names.read(me)
-    wait_until(lambda: names.read(me) != first, 60)
-    tasks.pop()
-    wait_until(lambda: names.read(me) == "", 60)

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from copycat_executor.hosts.launched_host import Blame, LaunchedHost, Pulse
+from copycat.host.v1 import host_service_pb2 as pb
+
+from copycat_executor.hosts.launched_host import Blame, LaunchedHost, Question
 from copycat_executor.pipes.processor_time import busiest
-from copycat_executor.taskhost.spec import PULSE_INTERVAL_SECONDS, TASK_NAME
+from copycat_executor.taskhost.spec import TASK_NAME
 
 #: Heartbeats come each two seconds at most: by then one was missed.
 MISSED_HEARTBEAT_SECONDS = 2.5
@@ -21,10 +23,13 @@ MISSED_HEARTBEAT_SECONDS = 2.5
 HELD_SECONDS = 5.0
 #: How much that thread has computed by then, since a heartbeat was missed.
 COMPUTED_SECONDS = 0.5
-#: Between two looks at the pulse of a shared host: it beats twice in that time.
-LOOK_INTERVAL_SECONDS: Final = 2 * PULSE_INTERVAL_SECONDS
-#: What a thread of a task has computed since a pulse was missed, when it is found to hold the others up.
-#: Processor time, so that a machine with too much to do makes nobody guilty.
+#: Between two looks at a host that tasks share, and while a heartbeat of it is awaited.
+LOOK_INTERVAL_SECONDS: Final = 0.1
+NEXT_LOOK_SECONDS: Final = 0.05
+#: What such a host computes before it is asked for a heartbeat: one that waits is never asked.
+ASKED_AFTER_SECONDS: Final = 0.05
+#: What a thread of a task has computed since that heartbeat was missed, when it is found to hold the others
+#: up. Processor time, so that a machine with too much to do makes nobody guilty.
 COMPUTED_BESIDE_OTHERS_SECONDS = 0.2
 
 
@@ -34,8 +39,8 @@ class Threads(Protocol):
     def thread_seconds(self, pid: int) -> Mapping[str, float]:
         """Return what the threads of a host have computed, by name; nothing where that is not known here."""
 
-    def pulse(self, pid: int) -> str:
-        """Return what the pulse of a host shows, which changes; empty where that is not known here."""
+    def process_seconds(self, pid: int) -> float:
+        """Return what a host has computed; 0 where that is not known here."""
 
 
 class HoldWatch:
@@ -58,18 +63,27 @@ class HoldWatch:
 
     def look_beside_others(self, host: LaunchedHost, now: float) -> Blame | None:
         """Return who holds a host that several tasks share; call it at each interval."""
-        shown = self._threads.pulse(host.pid)
-        if not shown or shown != host.pulse.shown:
-            host.pulse = Pulse(shown, now)
+        question = host.question
+        if question.asked is None or host.silent_for(now) < now - question.asked:
+            self._ask(host, now)
             return None
-        computed = _of_tasks(self._threads.thread_seconds(host.pid))
-        if host.pulse.computed is None:
-            host.pulse.computed = computed
+        by_thread = _of_tasks(self._threads.thread_seconds(host.pid))
+        if question.by_thread is None:
+            question.by_thread = by_thread
             return None
-        alone = busiest(host.pulse.computed, computed)
+        alone = busiest(question.by_thread, by_thread)
         if alone is None or alone[1] < COMPUTED_BESIDE_OTHERS_SECONDS:
             return None
-        return Blame(alone[0], _reason(round(now - host.pulse.since, 1)), counts=False)
+        return Blame(alone[0], _reason(round(now - question.asked, 1)), counts=False)
+
+    def _ask(self, host: LaunchedHost, now: float) -> None:
+        """Want a heartbeat of a host that has computed since it was asked last."""
+        computed = self._threads.process_seconds(host.pid)
+        if computed - host.question.computed >= ASKED_AFTER_SECONDS:
+            host.question = Question(computed, asked=now)
+            host.send(pb.AttachResponse(heartbeat_wanted=pb.HeartbeatWanted()))
+        else:
+            host.question.asked = None
 
 
 def _of_tasks(seconds: Mapping[str, float]) -> Mapping[str, float]:

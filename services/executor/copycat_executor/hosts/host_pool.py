@@ -18,7 +18,7 @@ from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
 from copycat_executor.domain.residency import ResidencyRules, upkeep
-from copycat_executor.hosts.hold_watch import LOOK_INTERVAL_SECONDS, HoldWatch, Threads
+from copycat_executor.hosts.hold_watch import LOOK_INTERVAL_SECONDS, NEXT_LOOK_SECONDS, HoldWatch, Threads
 from copycat_executor.hosts.launched_host import Blame, HostSession, LaunchedHost
 from copycat_executor.taskhost.spec import HostSpec, HostTls
 
@@ -233,7 +233,15 @@ class HostPool:
                 if blame and self._residents and self._residents.may_be_alone(list(host.tasks), blame):
                     self._blame(host, blame)
                     await self._lose_at_once(host, blame.reason)
-            await asyncio.sleep(LOOK_INTERVAL_SECONDS)
+            asked = any(host.question.asked is not None for host in shared)
+            await self._on_time(NEXT_LOOK_SECONDS if asked else LOOK_INTERVAL_SECONDS)
+
+    async def _on_time(self, seconds: float) -> None:
+        """Wait so long; once more where it took far longer, as heartbeats that came then are not read yet."""
+        due = 0.0
+        while self._loop.time() > due + LOOK_INTERVAL_SECONDS:
+            due = self._loop.time() + seconds
+            await asyncio.sleep(seconds)
 
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""

@@ -34,15 +34,15 @@ class HostSession:
 
 
 @dataclass(slots=True)
-class Pulse:
-    """What was seen last of the pulse of a host."""
+class Question:
+    """Whether a host that several tasks share is held up, as it was asked last."""
 
-    shown: str
-    """The name of its thread, or nothing."""
-    since: float
-    """When that was seen first, seconds."""
-    computed: Mapping[str, float] | None = None
-    """What the threads of the host had computed when it was missed, seconds; None while it is not."""
+    computed: float = 0.0
+    """What the host had computed by then, seconds."""
+    asked: float | None = None
+    """When a heartbeat was wanted of it, seconds; None while none is missing."""
+    by_thread: Mapping[str, float] | None = None
+    """What its threads had computed when that heartbeat was missed, seconds; None while it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class LaunchedHost:
         """A thread of a task hangs in it: others leave it, and it is ended by force."""
         self.computed: Mapping[str, float] | None = None
         """What its threads had computed when it missed a heartbeat, seconds; None while it misses none."""
-        self.pulse = Pulse("", now)
+        self.question = Question()
         self.blame: Blame | None = None
         """Why it was ended by force, where code of a task is the reason."""
         self.lost = False

@@ -13,10 +13,10 @@ from contextlib import suppress
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from copycat_executor.pipes.processor_time import ThreadNames, thread_seconds
+from copycat_executor.pipes.processor_time import process_seconds, thread_seconds
 from copycat_executor.spark.session import Spark
 from copycat_executor.spark.worker import run
-from copycat_executor.taskhost.spec import PULSE_NAME, HostSpec
+from copycat_executor.taskhost.spec import HostSpec
 
 Ended = Callable[[str, str | None], None]
 REASON_CHARACTERS = 500
@@ -29,7 +29,6 @@ class SparkLauncher:
 
     def __init__(self, spark: Spark) -> None:
         self._spark = spark
-        self._pulses = ThreadNames(PULSE_NAME)
         # One thread for kills: a JVM that does not answer must not hold up its caller.
         self._kills = ThreadPoolExecutor(1, thread_name_prefix="host-kill")
 
@@ -70,9 +69,9 @@ class SparkLauncher:
         """Return what the threads of a host have computed, by name; nothing of one on another machine."""
         return thread_seconds(pid) if self._here else {}
 
-    def pulse(self, pid: int) -> str:
-        """Return how the thread of a host is called that shows its pulse; empty where that is not known."""
-        return self._pulses.read(pid) if self._here else ""
+    def process_seconds(self, pid: int) -> float:
+        """Return what a host has computed; 0 of one on another machine."""
+        return process_seconds(pid) if self._here else 0.0
 
     @property
     def _here(self) -> bool:

@@ -6,13 +6,11 @@ is found is reported. Much later a call is given up; `poll`, which may wait for 
 
 from __future__ import annotations
 
-import itertools
 import logging
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -29,7 +27,6 @@ from copycat_connect.trace_line import trace_line
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, OpenCall
 from copycat_executor.pipeline.task.stages import Stage
-from copycat_executor.taskhost.spec import PULSE_INTERVAL_SECONDS, PULSE_NAME
 from copycat_executor.taskhost.task_thread import TaskThread
 
 _log = logging.getLogger(__name__)
@@ -39,9 +36,6 @@ _LOOK_INTERVAL_SECONDS: Final = 1.0
 _NOTICED_AFTER_SECONDS: Final = 1.0
 #: A poll is let wait for so many times the longest one of this run that came back.
 _PATIENCE_WITH_POLLS: Final = 3.0
-_SEVERAL: Final = 2
-#: A name has 15 characters in the kernel.
-_PULSE_NUMBERS: Final = 1_000_000
 _OURS: Final = "copycat_executor"
 #: Calls of ours that hand records to Kafka.
 _TO_KAFKA: Final = frozenset({"deliver", "commit offsets"})
@@ -54,29 +48,6 @@ _GIVEN_UP: Final[Mapping[str, Stage]] = {
     "pre_commit": Stage.FLUSH,
     "commit": Stage.FLUSH,
 }
-
-
-class _Pulse:
-    """Shows that Python runs in this host, while tasks share it: by the name of a thread of its own."""
-
-    def __init__(self, tasks: Callable[[], list[TaskThread]]) -> None:
-        self._tasks = tasks
-        self._begins = threading.Event()
-
-    def begin(self) -> None:
-        """Go on if several tasks are here now."""
-        self._begins.set()
-
-    def beat(self) -> None:
-        """Beat for ever; the body of a thread."""
-        with suppress(OSError), Path("/proc/thread-self/comm").open("w", buffering=1) as name:
-            for number in itertools.count():
-                while len(self._tasks()) < _SEVERAL:
-                    name.write("resting\n")  # or who looks would miss the next beat
-                    self._begins.wait()
-                    self._begins.clear()
-                name.write(f"{PULSE_NAME}{number % _PULSE_NUMBERS}\n")
-                time.sleep(PULSE_INTERVAL_SECONDS)
 
 
 class ProgressWatch:
@@ -93,17 +64,14 @@ class ProgressWatch:
         self._give_up = give_up
         self._epoch = time.time() - clock()
         self._begun = False
-        self._pulse = _Pulse(tasks)
 
     def begin(self, worker: Config) -> None:
         """Watch a task that begins, by the worker's properties."""
-        self._pulse.begin()
         if not self._begun:
             self._begun = True
             found = ConfigDef(TASK_PROGRESS_TIMEOUT, TASK_CALL_TIMEOUT).parse(worker)
             bounds = (found[key.name] / 1000 for key in (TASK_PROGRESS_TIMEOUT, TASK_CALL_TIMEOUT))
             threading.Thread(target=self._watch, args=(*bounds,), name="progress-watch", daemon=True).start()
-            threading.Thread(target=self._pulse.beat, name="pulse", daemon=True).start()
 
     def _watch(self, patience: float, limit: float) -> None:
         while True:

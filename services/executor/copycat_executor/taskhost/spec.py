@@ -18,12 +18,6 @@ def thread_tag(start: int) -> str:
     return f"{TASK_NAME}{start}"
 
 
-#: While tasks share a host, a thread there changes its name in the kernel: this, and a number that grows.
-#: While it does not, no Python runs there.
-PULSE_NAME: Final = "pulse@"
-PULSE_INTERVAL_SECONDS: Final = 0.05
-
-
 @dataclass(frozen=True, slots=True)
 class HostTls:
     """What a host calls its executor with where gRPC is encrypted; all of it PEM text."""

@@ -36,6 +36,9 @@ _FIRST_INTERVAL_SECONDS: Final = 0.125
 #: A look at the lease at the very moment of its end may come too early.
 _NOTICED_AFTER_SECONDS: Final = 0.01
 
+#: Stands in the queue of events for a heartbeat that the executor wants now.
+_HEARTBEAT_NOW: Final = pb.AttachRequest(heartbeat=pb.Heartbeat())
+
 #: A silent network must not leave a host working for nobody.
 _CHANNEL_OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 10_000),
@@ -105,10 +108,13 @@ class ControlStream:
         attach = rpc.HostServiceStub(self._channel).Attach
         self._call = attach(self._events(), metadata=credentials(self._spec.token))
         for command in self._call:
-            if command.WhichOneof("command") == "lease":
-                self._lease.renewed(command.lease.number, command.lease.remaining_ms / 1000)
-            else:
-                yield command
+            match command.WhichOneof("command"):
+                case "lease":
+                    self._lease.renewed(command.lease.number, command.lease.remaining_ms / 1000)
+                case "heartbeat_wanted":
+                    self._outgoing.put(_HEARTBEAT_NOW)
+                case _:
+                    yield command
 
     def finish(self) -> None:
         """End the stream from this side once all queued events are sent."""
@@ -133,7 +139,7 @@ class ControlStream:
             yield pb.AttachRequest(heartbeat=pb.Heartbeat(number=number))
 
     def _events_until(self, moment: float) -> Iterator[pb.AttachRequest]:
-        """Yield what is queued, until a moment has come or the stream is finished."""
+        """Yield what is queued, until a heartbeat is due or wanted, or the stream is finished."""
         while (left := moment - self._clock()) > 0:
             try:
                 event = self._outgoing.get(timeout=left)
@@ -141,6 +147,8 @@ class ControlStream:
                 return
             if event is None:
                 self._finished = True
+                return
+            if event is _HEARTBEAT_NOW:
                 return
             yield event
 

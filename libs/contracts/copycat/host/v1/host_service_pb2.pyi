@@ -94,7 +94,7 @@ class AttachRequest(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """Still alive; sent each two seconds, or twice a second, by what is left of the lease."""
+        """Still alive; sent each two seconds, or twice a second, by what is left of the lease, and when it is wanted."""
 
     @_builtins.property
     def metrics(self) -> Global___TaskMetrics:
@@ -641,6 +641,7 @@ class AttachResponse(_message.Message):
     QUERY_ANSWERED_FIELD_NUMBER: _builtins.int
     FENCE_DONE_FIELD_NUMBER: _builtins.int
     LEASE_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_WANTED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start_task(self) -> Global___StartTask:
         """Run a task."""
@@ -681,6 +682,10 @@ class AttachResponse(_message.Message):
     def lease(self) -> Global___HostLease:
         """How long the host may go on."""
 
+    @_builtins.property
+    def heartbeat_wanted(self) -> Global___HeartbeatWanted:
+        """A heartbeat is wanted now."""
+
     def __init__(
         self,
         *,
@@ -694,12 +699,13 @@ class AttachResponse(_message.Message):
         query_answered: Global___QueryAnswered | None = ...,
         fence_done: Global___FenceDone | None = ...,
         lease: Global___HostLease | None = ...,
+        heartbeat_wanted: Global___HeartbeatWanted | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "heartbeat_wanted", b"heartbeat_wanted", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "heartbeat_wanted", b"heartbeat_wanted", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level", "query_answered", "fence_done", "lease"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level", "query_answered", "fence_done", "lease", "heartbeat_wanted"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_command) -> _WhichOneofReturnType_command | None: ...
 
@@ -730,6 +736,23 @@ class HostLease(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___HostLease: _TypeAlias = HostLease  # noqa: Y015
+
+@_typing.final
+class HeartbeatWanted(_message.Message):
+    """Asks for a heartbeat at once: a host that computes and sends none is held by code that lets nothing else run."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HeartbeatWanted: _TypeAlias = HeartbeatWanted  # noqa: Y015
 
 @_typing.final
 class StartTask(_message.Message):

@@ -30,9 +30,9 @@ from copycat_connect.plugin import (
 _HEAD: Final = """# Connectors
 
 What comes with Copycat. Each has a page with its keys (those that matter to most users are bold), examples
-and what it promises. All deliver at least once, or at most once where `delivery.guarantee` says so; the table
-says which also deliver exactly once, with the examples of their pages. A source that is not there (no server,
-cluster, table, folder, file) is waited for, and the status
+and what it promises. All deliver at least once, and all but SparkSource at most once where
+`delivery.guarantee` says so; the table says which also deliver exactly once, with the examples of their
+pages. A source that is not there (no server, cluster, table, folder, file) is waited for, and the status
 [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
 
 | connector | | what it does | exactly once | tested against |

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import socket
 from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.settings import ExecutorSettings, read_settings
 from copycat_executor.spark.conf import slots_of
+from copycat_executor.spark.driver_launcher import DriverLauncher
 from copycat_executor.spark.jvm_watch import JvmWatch
 from copycat_executor.spark.launcher import SparkLauncher
 from copycat_executor.spark.session import Spark, start_spark
@@ -121,6 +123,7 @@ def _limits(worker: Mapping[str, str], settings: ExecutorSettings) -> Limits:
             linger=settings.linger,
             spares=settings.spares,
         ),
+        drivers=ResidencyRules(slots=settings.drivers, lifetime=math.inf, linger=settings.linger, spares=0),
         budgets=Budgets(drain=settings.drain, commit=settings.commit),
         plugin_call=settings.plugin_call,
         max_tasks=settings.max_tasks,
@@ -159,6 +162,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
         trusted=for_hosts.certificate if for_hosts else "",
     )
     launcher, watch = SparkLauncher(spark), JvmWatch(spark.ask, spark.jvm.kill)
+    drivers = DriverLauncher(given.worker)
     watch.start()
     try:
         async with connected(settings.addresses, secret=settings.secret, tls=settings.tls) as services:
@@ -168,7 +172,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 given.worker,
                 _limits(given.worker, settings),
                 ExecutorSurroundings(
-                    server, services, launcher, given.processes, Queries(given.worker, jobs), jobs
+                    server, services, launcher, given.processes, Queries(given.worker, jobs), jobs, drivers
                 ),
                 host_token=secrets.token_urlsafe(32),
                 host_tls=lambda: _host_tls(address, settings.tls, for_hosts),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from copycat_connect.cluster import is_wildcard
-from copycat_connect.config import INT, LONG, LOW, ConfigDef, ConfigKey, at_least
+from copycat_connect.config import INT, LONG, LOW, STRING, ConfigDef, ConfigKey, at_least
 from copycat_connect.config.client_choices import check_client_choices
 from copycat_connect.config.healing import ERRORS_RESTART_KEY, POLL_TIMEOUT_KEY
 from copycat_connect.config.override_policy import override_policy
@@ -36,6 +37,8 @@ from copycat_rpc.tls import ServicesTls, services_tls
 from copycat_telemetry.metrics.sampled import WindowSettings
 
 ADVERTISED: Final = "executor.advertised.address"
+DRIVER_MEMORY: Final = "spark.drivers.memory"
+DEFAULT_DRIVER_MEMORY: Final = "512m"
 
 
 def _optional_amount(name: str, value: ConfigSetting) -> None:
@@ -54,6 +57,14 @@ def _reachable(name: str, value: ConfigSetting) -> None:
 def _memory_limit(name: str, whose: str) -> ConfigKey:
     doc = f"Bytes of memory. {whose} Half of the machine or container if not set; 0 for no limit."
     return ConfigKey(name, LONG, LOW, default=None, validator=_optional_amount, doc=doc)
+
+
+def _heap(name: str, value: ConfigSetting) -> None:
+    if not isinstance(value, str) or re.fullmatch(r"[1-9]\d*[mg]", value) is None:
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: expected a number with m or g, e.g. 512m",
+            key=name,
+        )
 
 
 def _seconds(name: str, default: int, doc: str) -> Any:  # noqa: ANN401 - the field's annotation is its type
@@ -76,6 +87,15 @@ OF_CHILDREN: Final = ConfigDef(
     _memory_limit(
         "task.memory.max",
         "A task host; beyond it the task that takes it fails. Several tasks may share a host.",
+    ),
+    ConfigKey(
+        DRIVER_MEMORY,
+        STRING,
+        LOW,
+        default=DEFAULT_DRIVER_MEMORY,
+        validator=_heap,
+        doc="Heap of the JVM of a driver of Spark, e.g. 512m or 2g; all that its connector reads at a time "
+        "passes through it.",
     ),
     BROKER_DATA_DIR,
     EXACTLY_ONCE,
@@ -125,6 +145,13 @@ class ExecutorSettings(Settings):
         default=1,
         check=at_least(0),
         doc="Hosts kept ready while slots are free, so that a task starts at once.",
+    )
+    drivers: int = key(
+        LOW,
+        name="spark.drivers.max",
+        default=4,
+        check=at_least(0),
+        doc="The most drivers of Spark at a time: one for each connector that Spark reads, 0.7 GB and more.",
     )
     secret: str = taken_from(cluster_secret, keys=[CLUSTER_SECRET])
     tls: ServicesTls | None = taken_from(services_tls)

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
@@ -34,6 +35,7 @@ from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.hosts import host_server
 from copycat_executor.hosts.host_pool import HostPool, Launcher
+from copycat_executor.hosts.host_pools import DRIVER, DRIVER_LAUNCH_TIMEOUT_SECONDS, HostPools
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.outbox.fencing import TaskFencing
@@ -64,6 +66,8 @@ class Limits:
 
     residency: ResidencyRules
     """How many hosts there may be, and how long they stay."""
+    drivers: ResidencyRules
+    """The same of drivers of Spark."""
     budgets: Budgets
     """How long tasks may take to end."""
     plugin_call: float
@@ -94,6 +98,8 @@ class ExecutorSurroundings:
     """The query engine."""
     jobs: Jobs
     """Runs what goes on in the background."""
+    drivers: Launcher
+    """Runs drivers of Spark."""
     reach: ReachOf = reach
     """Asks whether somebody listens at an address, within some seconds."""
 
@@ -127,9 +133,8 @@ def wire(
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
     commits = CommitOutbox(services, jobs, feed.generation_for)
     offsets = OffsetReader(services)
-    hosts = HostPool(
-        given.launcher,
-        limits.residency,
+    make_pool = partial(
+        HostPool,
         address=worker_id,
         token=host_token,
         log_level=limits.log_level,
@@ -137,6 +142,11 @@ def wire(
         lease=lambda: lease.length,
         tls=host_tls,
         span_endpoint=worker.get(SPAN_ENDPOINT.name) or "",
+    )
+    hosts = HostPools(
+        make_pool(given.launcher, limits.residency),
+        make_pool(given.drivers, limits.drivers, kind=DRIVER, launch_timeout=DRIVER_LAUNCH_TIMEOUT_SECONDS),
+        processes.is_on_spark,
     )
     spans = RecentSpans(time.monotonic)
     acts = ActReporter(services.status, f"worker {worker_id}")

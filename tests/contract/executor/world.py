@@ -51,6 +51,7 @@ class World:
         self.status = FakeStatus()
         self.offset = FakeOffset()
         self.launcher = FakeLauncher()
+        self.drivers = FakeLauncher()
         self.jobs = Jobs()
         self.executor: Executor
         self.worker = ""
@@ -87,6 +88,7 @@ async def world(
     *,
     slots: int = 4,
     spares: int = 0,
+    drivers: int = 2,
     plugin_call: float = 10.0,
     drain: float = 2.0,
     max_tasks: int = 1000,
@@ -119,6 +121,7 @@ async def world(
     it.worker = server.bind()
     limits = Limits(
         residency=ResidencyRules(slots=slots, lifetime=1000.0, linger=1000.0, spares=spares),
+        drivers=ResidencyRules(slots=drivers, lifetime=1000.0, linger=0.2, spares=0),
         budgets=Budgets(drain=drain, commit=1.0),
         plugin_call=plugin_call,
         max_tasks=max_tasks,
@@ -134,7 +137,9 @@ async def world(
                 it.worker,
                 properties or {},
                 limits,
-                ExecutorSurroundings(server, services, it.launcher, processes, it.queries, it.jobs, reach),
+                ExecutorSurroundings(
+                    server, services, it.launcher, processes, it.queries, it.jobs, it.drivers, reach
+                ),
                 host_token=HOST_TOKEN,
             )
             await server.start()
@@ -150,6 +155,7 @@ async def world(
         os.environ["PYTHONPATH"] = path or ""
         await it.jobs.close()
         await it.launcher.close()
+        await it.drivers.close()
         await server.stop(0)
         await peers.stop(0)
 

@@ -31,6 +31,7 @@ from copycat_connect.plugin.rest_extensions import (
     RestExtensionContext,
     RestRequest,
 )
+from copycat_connect.plugin.spark import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
 from copycat_connect.plugin.transformations import Predicate, Transformation
@@ -66,6 +67,8 @@ __all__ = [
     "SourceConnector",
     "SourceTask",
     "SourceTaskContext",
+    "SparkSourceTask",
+    "SparkUnit",
     "TransactionContext",
     "Transformation",
     "TransformationContext",

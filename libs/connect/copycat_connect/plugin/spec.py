@@ -81,6 +81,8 @@ class PluginSpec:
     failures: Mapping[type[BaseException], FailureKind] = field(default_factory=dict)
     """What exceptions of its own, or of its libraries, mean where they fail a task; the first that fits
     counts."""
+    on_spark: bool = False
+    """Whether Spark reads its records: its one task is a `SparkSourceTask`; sources only."""
 
     @property
     def module(self) -> str:

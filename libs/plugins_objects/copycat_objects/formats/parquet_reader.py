@@ -42,7 +42,7 @@ class ParquetReader:
         self._file = file
         try:
             self._parquet = pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-            self.schema, self._columns, self._is_struct = _plan(self._parquet)
+            self.schema, self._columns, self._is_struct = parquet_columns(self._parquet)
         except (pa.ArrowException, OSError) as error:
             raise _broken(error) from error
         self._rows: int = self._parquet.metadata.num_rows
@@ -124,7 +124,7 @@ class ParquetReader:
             record += rows
 
 
-def _plan(parquet: pq.ParquetFile) -> tuple[Schema, list[ArrowColumn], bool]:
+def parquet_columns(parquet: pq.ParquetFile) -> tuple[Schema, list[ArrowColumn], bool]:
     """Return the schema of values, how each column is read, and whether values are structs."""
     arrow = parquet.schema_arrow
     text = (arrow.metadata or {}).get(_AVRO_SCHEMA)

@@ -7,16 +7,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from copycat_connect.config.user_pattern import compile_user_pattern
 
 from copycat_objects.formats.opening import format_of
-from copycat_objects.source.settings import (
-    AUTO,
-    PATTERN,
-    CleanupPolicy,
-    ObjectSourceSettings,
-)
+from copycat_objects.source.settings import AUTO, PATTERN, CleanupPolicy
 from copycat_objects.stores.store import Store, StoredFile
 
 _TEMPORARY = "+tmp"
@@ -52,10 +48,38 @@ class Picked:
     """Where its records go."""
 
 
+class FilesWanted(Protocol):
+    """What the settings of a source of files say about which of them it reads."""
+
+    @property
+    def prefix(self) -> str:
+        """Only files in this folder, or further below."""
+
+    @property
+    def pattern(self) -> str:
+        """Regular expression for the whole path."""
+
+    @property
+    def format(self) -> str:
+        """What files are read as; `auto` goes by the end of a name."""
+
+    @property
+    def topic(self) -> str:
+        """Where records go."""
+
+    @property
+    def cleanup_policy(self) -> CleanupPolicy:
+        """What becomes of a file whose records are committed."""
+
+    @property
+    def cleanup_folder(self) -> str:
+        """Where read files are moved to."""
+
+
 class Choice:
     """Looks at paths alone; the same for every task but for its share."""
 
-    def __init__(self, settings: ObjectSourceSettings, task: int, tasks: int) -> None:
+    def __init__(self, settings: FilesWanted, task: int, tasks: int) -> None:
         """Choose as the settings say, for one of so many tasks."""
         self.prefix = settings.prefix.strip("/")
         self._pattern = compile_user_pattern(PATTERN, settings.pattern)

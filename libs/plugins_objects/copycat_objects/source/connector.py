@@ -10,8 +10,8 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_objects.source.positions import check_offset, check_partition
-from copycat_objects.source.settings import RECORD, STORE, TASK, TASKS, ObjectSourceSettings
+from copycat_objects.source.positions import check_offset, check_partition, effect_of
+from copycat_objects.source.settings import TASK, TASKS, ObjectSourceSettings
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
@@ -71,7 +71,7 @@ class ObjectSourceConnector(SourceConnector):
         """Count the records between two places of a file."""
         store = _open_store(config)
         try:
-            return [_effect(move, store.name) for move in moves]
+            return [effect_of(move, store.name) for move in moves]
         finally:
             store.close()
 
@@ -79,12 +79,3 @@ class ObjectSourceConnector(SourceConnector):
 def _open_store(config: Config) -> Store:
     settings = ObjectSourceSettings.parse(config)
     return open_store(settings.values_by_key(), settings.store_url)
-
-
-def _effect(move: OffsetMove, store: str) -> OffsetEffect | None:
-    if move.partition.get(STORE) != store:
-        return OffsetEffect(0, 0)  # no task reads it
-    before, after = (0 if offset is None else offset.get(RECORD) for offset in (move.before, move.after))
-    if not isinstance(before, int) or not isinstance(after, int):
-        return None
-    return OffsetEffect(max(before - after, 0), max(after - before, 0))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import OffsetEffect, OffsetMove
 
 from copycat_objects.formats.reader import START, Place
 from copycat_objects.source.settings import (
@@ -101,6 +102,16 @@ def check_offset(offset: Offset) -> None:
                 raise ConnectError(f"The value for the '{key}' key in the offset should be true or false")
         elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ConnectError(f"The value for the '{key}' key in the offset should be a number from 0 up")
+
+
+def effect_of(move: OffsetMove, store: str) -> OffsetEffect | None:
+    """Return how many records of a file of a store a move of its offset repeats or skips; None if unknown."""
+    if move.partition.get(STORE) != store:
+        return OffsetEffect(0, 0)  # no task reads it
+    before, after = (0 if offset is None else offset.get(RECORD) for offset in (move.before, move.after))
+    if not isinstance(before, int) or not isinstance(after, int):
+        return None
+    return OffsetEffect(max(before - after, 0), max(after - before, 0))
 
 
 def _is_of(file: StoredFile, offset: Offset) -> bool:

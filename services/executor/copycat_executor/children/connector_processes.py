@@ -91,6 +91,10 @@ class ConnectorProcesses:
         """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
         return self._template.failed_plugins()
 
+    def is_on_spark(self, connector_class: str) -> bool:
+        """Return whether Spark reads the records of connectors of a class, by its name or an alias."""
+        return connector_class.strip() in self._template.on_spark()
+
     async def loaded(self) -> None:
         """Wait until the template has loaded the plugins."""
         await self._template.loaded()

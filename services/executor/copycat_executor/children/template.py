@@ -97,6 +97,7 @@ class _Owner:
 
     def __init__(self, worker: Mapping[str, str]) -> None:
         self.loading = PluginWatch()
+        self.on_spark: frozenset[str] = frozenset()
         self.connections = -1
         self.wanted: dict[int, asyncio.StreamReader] = {}
         self.made: dict[int, _Copy] = {}
@@ -112,8 +113,9 @@ class _Owner:
                 self.loading.begins(entry_point)
             case PluginStartsThreads(entry_point=entry_point):
                 self.loading.starts_threads(entry_point)
-            case PluginsLoaded(failed=failed):
+            case PluginsLoaded(failed=failed, on_spark=on_spark):
                 self.loading.finished(failed)
+                self.on_spark = frozenset(on_spark)
             case CopyMade(number=number, pid=pid):
                 if (output := self.wanted.pop(number, None)) is not None:
                     self.made[number] = self._copies[pid] = _Copy(pid, output)
@@ -161,6 +163,10 @@ class Template:
     def failed_plugins(self) -> Mapping[str, str]:
         """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
         return self._owner.loading.failed
+
+    def on_spark(self) -> frozenset[str]:
+        """Return the names of connectors whose records Spark reads; complete once `loaded` has returned."""
+        return self._owner.on_spark
 
     async def loaded(self) -> None:
         """Wait until a process has loaded the plugins."""

@@ -57,7 +57,9 @@ def main() -> None:
         _be_copy(connection, begin, plugins, placeholders)
 
     template = Template(lines, answers, begin.connections, output.reader, be_copy)
-    out.write(PluginsLoaded(failed_entry_points(plugins.unloadable)))
+    on_spark = [spec for spec in plugins.all() if spec.on_spark]
+    names = tuple(name for spec in on_spark for name in (spec.class_name, *plugins.aliases(spec)))
+    out.write(PluginsLoaded(failed_entry_points(plugins.unloadable), names))
     out.write(Ready())
     gc.collect()
     gc.freeze()  # keeps the shared pages shared: the collector writes into every object it visits

@@ -106,6 +106,18 @@ class NoSlotError(ConnectError):
         )
 
 
+class NoDriverError(ConnectError):
+    """Every driver of Spark that this worker may run is taken."""
+
+    def __init__(self, task: Instance, most: int) -> None:
+        super().__init__(
+            f"Task {task} finds no driver of Spark: this worker runs {most} already, as many as it may. Add "
+            "a worker, raise the worker property spark.drivers.max, or stop another connector that Spark "
+            "reads.",
+            connector=task.connector,
+        )
+
+
 class SparkLostError(CopycatError):
     """Spark's JVM is gone; the executor ends, so that a supervisor starts it again."""
 

@@ -80,6 +80,8 @@ class HostPool:
         lease: Callable[[], float | None],
         tls: Callable[[], HostTls | None] = lambda: None,
         span_endpoint: str = "",
+        kind: str = "",
+        launch_timeout: float = LAUNCH_TIMEOUT_SECONDS,
     ) -> None:
         """Keep what hosts are launched with.
 
@@ -93,6 +95,8 @@ class HostPool:
             lease: Returns how long the leases of hosts are, seconds; None while that is not known.
             tls: Returns what they encrypt with; None where gRPC is in plain text.
             span_endpoint: Where hosts export spans; empty for nowhere.
+            kind: Stands in the ids of its hosts, where there is another pool.
+            launch_timeout: How long a host may take to attach, seconds.
         """
         self._residents: Residents | None = None
         self._failed_plugins = failed_plugins
@@ -105,7 +109,8 @@ class HostPool:
         self._log_level = log_level
         self._span_endpoint = span_endpoint
         self._token = token
-        self._numbers = itertools.count(1)
+        self._numbers, self._kind = itertools.count(1), kind
+        self._launch_timeout = launch_timeout
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = ChangeSignal()
@@ -171,6 +176,11 @@ class HostPool:
             self.release(host, task)
             raise
         return None if host.gone.is_set() else host
+
+    @property
+    def slots(self) -> int:
+        """The most hosts at a time."""
+        return self._rules.slots
 
     def has_host(self, task: Instance) -> bool:
         """Return whether a task has its place in a host, which may not have attached yet."""
@@ -297,7 +307,7 @@ class HostPool:
         return place(task, isolation, views, slots), isolation
 
     def _launch(self) -> LaunchedHost:
-        host = LaunchedHost(f"{self._address}/{next(self._numbers)}", self._loop.time())
+        host = LaunchedHost(f"{self._address}/{self._kind}{next(self._numbers)}", self._loop.time())
         self._hosts[host.host_id] = host
         address, failed, spans, tls = self._address, self._failed_plugins(), self._span_endpoint, self._tls()
         spec = HostSpec(host.host_id, address, self._token, self._log_level, address, failed, spans, tls)
@@ -307,7 +317,7 @@ class HostPool:
 
     def _force(self, host: LaunchedHost, now: float) -> None:
         """End by force a host that does not answer, or does not end."""
-        silence = LAUNCH_TIMEOUT_SECONDS if host.session is None else self._silence
+        silence = self._launch_timeout if host.session is None else self._silence
         if host.silent_for(now) > silence if host.ends_by is None else now > host.ends_by:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)

@@ -11,7 +11,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc
 
 from copycat_executor.domain.errors import HostRefusedError
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.hosts.launched_host import LaunchedHost
 
 SERVICE_NAME = "copycat.host.v1.HostService"
@@ -59,7 +59,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
     """Serves hosts; each stream is one host's life."""
 
     def __init__(
-        self, hosts: HostPool, events: HostEvents, questions: HostQuestions, remaining: Callable[[], float]
+        self, hosts: HostPools, events: HostEvents, questions: HostQuestions, remaining: Callable[[], float]
     ) -> None:
         """`remaining` returns for how many seconds this worker's tasks may go on."""
         self._hosts = hosts

@@ -219,6 +219,8 @@ class PluginsLoaded(Message, frozen=True):
 
     failed: Mapping[str, str]
     """Why, by entry point."""
+    on_spark: tuple[str, ...] = ()
+    """The names of connectors whose records Spark reads, aliases among them."""
 
 
 class ProcessEnds(Message, frozen=True):

@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Mapping
 
+from copycat_executor.settings import DEFAULT_DRIVER_MEMORY, DRIVER_MEMORY
+
 MASTER = "spark.master"
+PREFIX = "spark."
 #: Keys of ours that Spark need not see.
-OWN = ("spark.java.home", "spark.class.archive.dir")
+OWN = ("spark.java.home", "spark.class.archive.dir", "spark.drivers.max", DRIVER_MEMORY)
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -44,6 +47,26 @@ DEFAULTS = {
     "spark.rpc.netty.dispatcher.numThreads": "2",
     "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
 }
+#: The most partitions that a driver reads at a time.
+DRIVER_SLOTS = 64
+#: A file is read in one partition, in its order; what fails is repeated by us, who know the offsets.
+DRIVER = {
+    MASTER: f"local[{DRIVER_SLOTS}]",
+    "spark.app.name": "copycat-driver",
+    "spark.speculation": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.default.parallelism": "2",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.files.maxPartitionBytes": str(1 << 60),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
+    # Plans are compiled and run for long: unlike the JVM of hosts it takes the better compiler.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4 -XX:+ExitOnOutOfMemoryError -XX:NewRatio=2",
+}
 
 
 def default_slots() -> int:
@@ -63,10 +86,17 @@ def slots_of(properties: Mapping[str, str]) -> int:
 
 def session_conf(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the session's configuration: our defaults, then whatever `spark.*` the worker sets."""
-    given = {key: value for key, value in properties.items() if key.startswith("spark.") and key not in OWN}
+    given = {key: value for key, value in properties.items() if key.startswith(PREFIX) and key not in OWN}
     master = given.get(MASTER, f"local[{default_slots()}]")
     where = LOCAL if master.startswith("local") else {}
     return {MASTER: master, **where, **DEFAULTS, **given}
+
+
+def driver_conf(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the configuration of the session of a driver, which runs on this machine."""
+    memory = properties.get(DRIVER_MEMORY) or DEFAULT_DRIVER_MEMORY
+    given = {key: value for key, value in properties.items() if key != MASTER}
+    return {**session_conf(given), **LOCAL, **DRIVER, "spark.driver.memory": memory}
 
 
 def python_of_hosts(conf: Mapping[str, str], environment: Mapping[str, str]) -> str:

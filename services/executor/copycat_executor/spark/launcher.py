@@ -44,26 +44,14 @@ class SparkLauncher:
 
         Spark takes a second for it, in which the host would go on while its tasks start elsewhere.
         """
-        if pid and self._here:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        if self._here:
+            kill_process(pid)
         self._kills.submit(self._cancel, host_id)
 
     async def kill_and_wait(self, host_id: str, pid: int) -> bool:
         """Do so, and return whether its process is gone; Spark takes a second to know."""
-        if not (pid and self._here):
-            self.kill(host_id, pid)
-            return False
-        try:
-            process = os.pidfd_open(pid)
-        except OSError as error:  # it is gone already, or there is no descriptor left
-            self.kill(host_id, pid)
-            return isinstance(error, ProcessLookupError)
-        try:
-            self.kill(host_id, pid)
-            return await _gone_soon(process)
-        finally:
-            os.close(process)
+        self._kills.submit(self._cancel, host_id)
+        return self._here and await kill_and_see(pid)
 
     def thread_seconds(self, pid: int) -> Mapping[str, float]:
         """Return what the threads of a host have computed, by name; nothing of one on another machine."""
@@ -94,9 +82,32 @@ class SparkLauncher:
             context.parallelize([spec.to_json()], 1).mapPartitions(run).collect()
         except (PySparkException, Py4JError, OSError, AttributeError) as error:
             # AttributeError: a context that stops under the job leaves None in its place (PySpark 4.3).
-            reason = _short(error)
+            reason = spark_reason(error)
         finally:
             ended(spec.host_id, reason)
+
+
+def kill_process(pid: int) -> None:
+    """End a process of this machine by force, if it is known (not 0)."""
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+async def kill_and_see(pid: int) -> bool:
+    """Do so, and return whether it is gone; False also where that cannot be seen."""
+    if not pid:
+        return False
+    try:
+        process = os.pidfd_open(pid)
+    except OSError as error:  # it is gone already, or there is no descriptor left
+        kill_process(pid)
+        return isinstance(error, ProcessLookupError)
+    try:
+        kill_process(pid)
+        return await _gone_soon(process)
+    finally:
+        os.close(process)
 
 
 async def _gone_soon(process: int) -> bool:
@@ -117,7 +128,8 @@ def _tag(host_id: str) -> str:
     return f"copycat:{host_id}"
 
 
-def _short(error: Exception) -> str:
+def spark_reason(error: Exception) -> str:
+    """Return the line of an error of Spark that says why, without the stack traces around it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith(("Caused by:", ": ")) or "SparkException" in line]
     return (causes or lines or [type(error).__name__])[0].removeprefix(": ")[:REASON_CHARACTERS]

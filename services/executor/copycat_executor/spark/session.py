@@ -15,7 +15,7 @@ from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
 
 from copycat_executor.spark.archive import use_options
 from copycat_executor.spark.command import command_line, find_java
-from copycat_executor.spark.conf import python_of_hosts, session_conf
+from copycat_executor.spark.conf import driver_conf, python_of_hosts, session_conf
 from copycat_executor.spark.jvm import STOP_TIMEOUT_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
 
@@ -63,6 +63,17 @@ def start_spark(properties: Mapping[str, str]) -> Spark:
     """
     java = find_java(properties)
     return start_context(java, session_conf(properties), use_options(java, properties))
+
+
+def start_driver(properties: Mapping[str, str]) -> Spark:
+    """Start the JVM and the context of a driver of Spark; blocks for some seconds.
+
+    Raises:
+        NoJavaError: There is no Java.
+        SparkLostError: The JVM did not come up.
+    """
+    java = find_java(properties)
+    return start_context(java, driver_conf(properties), use_options(java, properties))
 
 
 def start_context(

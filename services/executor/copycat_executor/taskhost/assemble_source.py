@@ -84,8 +84,7 @@ def source_run(
     Raises:
         CopycatError: The configuration does not work.
     """
-    assembly = _SourceAssembly(order, spec, surroundings, control, link, calls=calls)
-    runtime, delivery = assembly.assemble()
+    runtime, delivery = source_parts(order, spec, surroundings, control, link, calls=calls)
     return TaskRun(
         SourceLoop(runtime, delivery),
         control,
@@ -94,6 +93,58 @@ def source_run(
         clock=runtime.clock,
         tidy=runtime.collect_garbage,
     )
+
+
+def source_parts(
+    order: TaskOrder,
+    spec: PluginSpec,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    link: TaskLink,
+    *,
+    calls: CallLog,
+    producer: int | None = None,
+) -> tuple[SourceRuntime, SourceDelivery]:
+    """Make what delivers the records of a source task, and its guarantee.
+
+    `producer` is the number in the transactional id, where that is not the task's: who writes for a task in
+    several places at once has a producer for each.
+
+    Raises:
+        CopycatError: The configuration does not work.
+    """
+    number = order.task if producer is None else producer
+    return _SourceAssembly(order, spec, surroundings, control, link, calls=calls, producer=number).assemble()
+
+
+def fence_producer(order: TaskOrder, producer: int, control: TaskControl) -> None:
+    """Fence whoever writes for a task under the transactional id of this number, and end its transaction.
+
+    Raises:
+        ConnectError: The brokers refuse.
+        DrainedError: The task must end.
+    """
+    sender = KafkaTransactionalSender(
+        _transactional(order, producer),
+        primary_topic(order.worker_config, order.connector_config).name,
+        on_failure=lambda *_: None,
+        draining=lambda: control.stopping,
+        dropped=lambda: control.dropped,
+    )
+    try:
+        sender.prepare()
+    finally:
+        sender.close()
+
+
+def _transactional(order: TaskOrder, producer: int) -> ClientConfig:
+    worker = order.worker_config
+    name = transactional_id(worker["group.id"] or "", order.connector, producer)
+    return transactional_config(worker, order.connector_config, _client_id(order), name)
+
+
+def _client_id(order: TaskOrder) -> str:
+    return f"connector-producer-{order.task_id}"
 
 
 class _SourceAssembly:
@@ -108,8 +159,9 @@ class _SourceAssembly:
         link: TaskLink,
         *,
         calls: CallLog,
+        producer: int,
     ) -> None:
-        self._order = order
+        self._order, self._producer = order, producer
         self._surroundings = surroundings
         self._control = control
         self._link = link
@@ -147,7 +199,7 @@ class _SourceAssembly:
         Raises:
             ConfigError: The producer's settings do not allow the guarantee.
         """
-        match _guarantee_of(self._order):
+        match guarantee_of(self._order):
             case Guarantee.EXACTLY_ONCE:
                 return self._exactly_once()
             case Guarantee.AT_MOST_ONCE:
@@ -157,14 +209,14 @@ class _SourceAssembly:
 
     def _at_least_once(self) -> tuple[SourceRuntime, SourceDelivery]:
         order, progress = self._order, SourceProgress()
-        config = producer_config(order.worker_config, order.connector_config, self._client_id)
+        config = producer_config(order.worker_config, order.connector_config, _client_id(order))
         sender = self._sender(config, repeats=True)
         runtime = self._runtime(sender, progress, SourceCommits(progress, self._link))
         return runtime, AtLeastOnce(runtime)
 
     def _at_most_once(self) -> tuple[SourceRuntime, SourceDelivery]:
         order = self._order
-        config = idempotent_config(order.worker_config, order.connector_config, self._client_id)
+        config = idempotent_config(order.worker_config, order.connector_config, _client_id(order))
         sender = self._sender(config, repeats=False)
         commits = SourceCommits(SourceProgress(), self._link, ExpectedOffsets())
         runtime = self._runtime(sender, UntrackedProgress(), commits)
@@ -173,12 +225,7 @@ class _SourceAssembly:
     def _exactly_once(self) -> tuple[SourceRuntime, SourceDelivery]:
         order, progress, control = self._order, SourceProgress(), self._control
         worker, connector = order.worker_config, order.connector_config
-        config = transactional_config(
-            worker,
-            connector,
-            self._client_id,
-            transactional_id(worker["group.id"] or "", order.connector, order.task),
-        )
+        config = _transactional(order, self._producer)
         warn_unknown("producer", config)
         timeout = int(config.properties[TRANSACTION_TIMEOUT]) / 1000
         boundary = Boundary.of(self._settings, self._timing.commit_interval, timeout)
@@ -197,10 +244,6 @@ class _SourceAssembly:
         copied = not is_the_workers(home, worker)
         offsets = TransactionOffsets(order.connector, home.name, self._link, copied=copied)
         return runtime, ExactlyOnce(runtime, sender, offsets, boundary)
-
-    @property
-    def _client_id(self) -> str:
-        return f"connector-producer-{self._order.task_id}"
 
     def _statistics(self) -> ProducerStatistics:
         return ProducerStatistics(self._measures, self._order.client_metric_interval)
@@ -270,7 +313,7 @@ class _SourceAssembly:
         )
 
 
-def _guarantee_of(order: TaskOrder) -> Guarantee:
+def guarantee_of(order: TaskOrder) -> Guarantee:
     """Return the guarantee under which a source task runs.
 
     Raises:

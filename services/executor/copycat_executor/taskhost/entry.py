@@ -21,7 +21,7 @@ from copycat_telemetry.tracing import configure_tracing, end_tracing
 
 from copycat_executor.taskhost.host_lease import HostLease
 from copycat_executor.taskhost.host_questions import HostQueries
-from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings, SourceRun
 from copycat_executor.taskhost.spec import HostSpec
 from copycat_executor.taskhost.stream import ControlStream, let_waits_be_long
 from copycat_executor.taskhost.task_host import HostSummary, TaskHost
@@ -43,8 +43,10 @@ def _bind_forks() -> None:
 _log = logging.getLogger(__name__)
 
 
-def run_host(spec: HostSpec) -> str:
+def run_host(spec: HostSpec, spark_run: SourceRun | None = None) -> str:
     """Run one host until its executor ends it or is lost; answers a JSON summary.
+
+    `spark_run` makes runs of tasks whose records Spark reads, where there is a Spark session.
 
     Blocks; to be called once in a process, from any thread. When the summary names abandoned tasks, threads
     of theirs still hang, and the process must end without being used again. It is ended by SIGALRM when its
@@ -66,6 +68,7 @@ def run_host(spec: HostSpec) -> str:
         random=random.SystemRandom().random,
         queries=HostQueries(stream.send),
         garbage=garbage,
+        spark_run=spark_run,
         run_connectors=output.about,
     )
     host = TaskHost(surroundings, stream.send, stream.finish)

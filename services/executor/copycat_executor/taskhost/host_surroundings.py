@@ -10,11 +10,36 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
-from copycat_connect.plugin import Plugins
+from copycat_connect.plugin import Plugins, PluginSpec
 
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.order import TaskOrder
+
+
+class SourceRun(Protocol):
+    """Makes everything a source task needs."""
+
+    def __call__(
+        self,
+        order: TaskOrder,
+        spec: PluginSpec,
+        surroundings: HostSurroundings,
+        control: TaskControl,
+        link: TaskLink,
+        *,
+        calls: CallLog,
+    ) -> TaskRun:
+        """Make it; connects to Kafka in the background.
+
+        Raises:
+            CopycatError: The configuration does not work.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +58,8 @@ class HostSurroundings:
     """Runs queries in Spark; with it, this is the context of transformations."""
     garbage: Garbage
     """Collects for all tasks."""
+    spark_run: SourceRun | None = None
+    """Makes the run of a task whose records Spark reads; missing where there is no Spark session."""
     run_connectors: Callable[[Iterable[str]], None] = lambda _: None
     """Called with the connectors that have tasks here, for output of which only the process is known."""
 

@@ -32,6 +32,8 @@ class TaskOrder:
     """What a sink reads, with the committed positions."""
     secrets: Secrets
     """What placeholders stood for: nothing that leaves the host may say it."""
+    command: bytes = field(default=b"", repr=False)
+    """The command itself, with placeholders: to start parts of the task in other processes."""
 
     def worker_says(self, switch: ConfigKey) -> bool:
         """Return whether a switch of the worker is on.
@@ -82,6 +84,7 @@ class TaskOrder:
                 for each in command.partitions
             },
             secrets=secrets,
+            command=command.SerializeToString(),
         )
 
 

@@ -18,7 +18,7 @@ from copycat_connect.config.framework_common import CONNECTOR
 from copycat_connect.config.healing import poll_timeout
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.error_text import bounded, writable
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec
 from copycat_telemetry.context import about
@@ -35,7 +35,7 @@ from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.assemble_sink import sink_run
 from copycat_executor.taskhost.assemble_source import source_run
 from copycat_executor.taskhost.compose import find_converter, required
-from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.host_surroundings import HostSurroundings, SourceRun
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
 from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.taskhost.stream_link import StreamLink
@@ -108,6 +108,19 @@ def _find_connector(order: TaskOrder, surroundings: HostSurroundings) -> PluginS
     return surroundings.plugins.find_connector(name.strip())
 
 
+def _maker(spec: PluginSpec, surroundings: HostSurroundings) -> SourceRun:
+    """Return what makes the run of a task.
+
+    Raises:
+        ConnectError: Spark is to read its records, and is not here.
+    """
+    if not spec.on_spark:
+        return source_run if spec.kind is PluginKind.SOURCE else sink_run
+    if surroundings.spark_run is None:
+        raise ConnectError(f"Spark reads the records of {spec.class_name}, in a driver, which this is not")
+    return surroundings.spark_run
+
+
 def _assemble(
     order: TaskOrder, surroundings: HostSurroundings, control: TaskControl, link: TaskLink, *, calls: CallLog
 ) -> _Assembled:
@@ -117,8 +130,7 @@ def _assemble(
         CopycatError: The configuration does not work.
     """
     spec = _find_connector(order, surroundings)
-    make = source_run if spec.kind is PluginKind.SOURCE else sink_run
-    run = make(order, spec, surroundings, control, link, calls=calls)
+    run = _maker(spec, surroundings)(order, spec, surroundings, control, link, calls=calls)
     return _Assembled(run, spec.version, _plugins_in_use(order, spec, surroundings), spec.failures)
 
 

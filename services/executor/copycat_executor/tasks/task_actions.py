@@ -12,7 +12,7 @@ from copycat_rpc.messages import target_state_to_proto
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.running import Phase
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.state.runs import Runs, TaskStart
 from copycat_executor.tasks.task_lifecycle import TaskLifecycle
@@ -40,7 +40,7 @@ class TaskActions:
         runs: Runs,
         lifecycle: TaskLifecycle,
         starts: TaskStarts,
-        hosts: HostPool,
+        hosts: HostPools,
         *,
         jobs: Jobs,
         budgets: Budgets,

@@ -9,7 +9,7 @@ from copycat_connect.failure_kind import FailureKind
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.running import Phase
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox
@@ -26,7 +26,7 @@ class TaskLifecycle:
         self,
         runs: Runs,
         feed: Feed,
-        hosts: HostPool,
+        hosts: HostPools,
         *,
         statuses: StatusOutbox,
         troubles: TroubleOutbox,

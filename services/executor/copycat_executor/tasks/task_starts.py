@@ -22,9 +22,8 @@ from copycat_rpc.messages import config_to_proto, target_state_to_proto
 from copycat_telemetry.recent_spans import RecentSpans
 from copycat_telemetry.tracing import traceparent
 
-from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.task_limit import check_task_count
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
@@ -114,7 +113,7 @@ class TaskStarts:
         self,
         lifecycle: TaskLifecycle,
         recovery: Recovery,
-        hosts: HostPool,
+        hosts: HostPools,
         *,
         offsets: OffsetReader,
         spans: RecentSpans,
@@ -167,10 +166,10 @@ class TaskStarts:
             host.send(pb.AttachResponse(start_task=self._order(start, positions)))
 
     async def _place(self, start: TaskStart) -> LaunchedHost | None:
-        isolation, recovery = Isolation.of(start.wanted.connector_config), self._recovery
+        connector, recovery = start.wanted.connector_config, self._recovery
         with self._waiting(start):
             suspected, foremost = recovery.suspected(start.run), recovery.foremost(start.run)
-            return await self._hosts.place(start.instance, isolation, alone=suspected, foremost=foremost)
+            return await self._hosts.place(start.instance, connector, alone=suspected, foremost=foremost)
 
     @contextmanager
     def _waiting(self, start: TaskStart) -> Iterator[None]:
@@ -197,7 +196,11 @@ class TaskStarts:
         self._lifecycle.troubled(start, trouble)
 
     def _what_it_waits_for(self, start: TaskStart) -> str:
-        if not self._hosts.has_host(start.instance):
+        placed = self._hosts.has_host(start.instance)
+        if self._hosts.needs_driver(start.wanted.connector_config):
+            every = "a driver of Spark, for this worker runs as many as it may (spark.drivers.max)"
+            return "its driver of Spark, which takes some seconds to start" if placed else every
+        if not placed:
             return "a task host, for all slots of this worker are taken (spark.master, spark.cores.max)"
         return (
             f"a place on Spark ({self._master}): its task host was launched, and Spark has not started it. "

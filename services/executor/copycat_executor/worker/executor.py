@@ -12,7 +12,7 @@ from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
@@ -40,7 +40,7 @@ class Executor:
     runs: Runs
     feed: Feed
     lease: WorkerLease
-    hosts: HostPool
+    hosts: HostPools
     statuses: StatusOutbox
     topics: TopicOutbox
     troubles: TroubleOutbox

@@ -21,7 +21,7 @@ from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.state.feed import AssignmentChange, ConfigChange, Feed
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class LogLevels:
     """Sets levels here, in all child processes and in all hosts, also in later ones."""
 
-    def __init__(self, processes: ConnectorProcesses, queries: Queries, hosts: HostPool) -> None:
+    def __init__(self, processes: ConnectorProcesses, queries: Queries, hosts: HostPools) -> None:
         self._processes = processes
         self._queries = queries
         self._hosts = hosts

@@ -212,6 +212,16 @@ KEYS = ConfigDef(
 )
 PLUGINS = (
     PluginSpec(
+        "copycat_probe.ProbeSparkSourceConnector",
+        PluginKind.SOURCE,
+        "1.2",
+        "Probes.",
+        KEYS,
+        ProbeSource,
+        "probe.Task",
+        on_spark=True,
+    ),
+    PluginSpec(
         "probe.ProbeSourceConnector", PluginKind.SOURCE, "1.2", "Probes.", KEYS, ProbeSource, "probe.Task"
     ),
     PluginSpec(

@@ -7,7 +7,7 @@ import pytest
 from copycat_connect.java_runtime import ClassArchive, Java, NoJavaError
 from copycat_executor.spark.archive import archive_file, use_options
 from copycat_executor.spark.command import command_line, find_java
-from copycat_executor.spark.conf import default_slots, python_of_hosts, session_conf, slots_of
+from copycat_executor.spark.conf import default_slots, driver_conf, python_of_hosts, session_conf, slots_of
 
 
 def test_a_local_master_says_how_many_hosts_there_may_be() -> None:
@@ -87,3 +87,14 @@ def test_on_a_cluster_the_environment_names_the_python_of_hosts() -> None:
     cluster = session_conf({"spark.master": "spark://a:1"})
     assert python_of_hosts(cluster, {"PYSPARK_PYTHON": "/other/python"}) == "/other/python"
     assert python_of_hosts(cluster, {}) == sys.executable
+
+
+def test_a_driver_runs_here_with_its_own_memory_and_repeats_nothing() -> None:
+    conf = driver_conf({"spark.master": "spark://a:1", "spark.drivers.memory": "2g", "spark.sql.x": "y"})
+    assert conf["spark.master"].startswith("local[")
+    assert conf["spark.driver.bindAddress"] == "127.0.0.1"
+    assert conf["spark.driver.memory"] == "2g"
+    assert conf["spark.sql.x"] == "y"
+    assert conf["spark.task.maxFailures"] == "1"
+    assert conf["spark.speculation"] == "false"
+    assert "spark.drivers.memory" not in conf

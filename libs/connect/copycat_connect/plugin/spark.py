@@ -1,0 +1,99 @@
+"""Sources whose records are read by Spark: what their tasks plan, and what runs where."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from copycat_connect.data.batches import SourceBatch
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+from copycat_connect.plugin.tasks import SourceTask
+
+
+@dataclass(frozen=True, slots=True)
+class SparkUnit:
+    """What one partition of Spark reads as a whole, e.g. a file: one source partition of the connector."""
+
+    partition: SourcePartition
+    """Its source partition; what is committed for it is its offset."""
+    name: str
+    """What users call it, for errors."""
+    content: Any
+    """What the task needs to know to read it; travels to other processes (pickle)."""
+
+
+class SparkSourceTask(SourceTask):
+    """The one task of a source on Spark (`PluginSpec.on_spark`); `tasks.max` units are read at once.
+
+    It runs in a process that has a Spark session of its own, and says there what is to be read: `start`, then
+    `plan` again and again, and for each unit `frame`, which several threads may call at once. The engine has
+    Spark read that in one partition. There another instance of this class makes records of the rows: `open`,
+    then `batches`. They go through the connector's transformations and converters in that partition, and are
+    committed with the unit's offset.
+
+    Reading a unit again has to give the same rows in the same order: a unit goes on at its offset.
+    """
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start with the task's configuration, placeholders resolved; by default it only opens.
+
+        Raises:
+            ConnectError: The task cannot work; it becomes FAILED.
+        """
+        self.open(config)
+
+    @abstractmethod
+    def open(self, config: Mapping[str, str]) -> None:
+        """Get ready to make frames or records; called once in each process.
+
+        Raises:
+            ConnectError: The configuration does not work.
+        """
+
+    @abstractmethod
+    def plan(self) -> Sequence[SparkUnit]:
+        """Return the units that were not returned before, in order; nothing before there are any.
+
+        It may block no longer than a second; wait with `context.wait`. After a restart the first calls
+        return what was read before, too: the engine asks `is_done`.
+
+        Raises:
+            RetriableError: The system is away; the engine calls again later.
+            ConnectError: The task cannot go on; it becomes FAILED.
+        """
+
+    @abstractmethod
+    def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
+        """Return whether nothing of a unit is left behind a committed offset."""
+
+    @abstractmethod
+    def frame(self, session: Any, unit: SparkUnit) -> Any:  # noqa: ANN401 - PySpark's, which the SDK lacks
+        """Return the rows of a unit as a DataFrame of this SparkSession; nothing is read yet.
+
+        Raises:
+            Exception: Spark's, or the task's own; the task becomes FAILED.
+        """
+
+    @abstractmethod
+    def batches(
+        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+    ) -> Iterator[SourceBatch]:
+        """Make records of a unit's rows, from an offset on; each batch has the offset behind it.
+
+        Args:
+            unit: The unit.
+            offset: The committed one; None where nothing of it was committed.
+            rows: All rows of the unit, as Arrow's record batches.
+
+        Raises:
+            DataError: A row cannot be read; the task becomes FAILED.
+        """
+
+    @abstractmethod
+    def end_of(self, unit: SparkUnit, offset: SourceOffset | None, records: int) -> SourceOffset:
+        """Return the offset at the end of a unit, so many records behind another; `is_done` holds for it."""
+
+    def poll(self) -> None:
+        """Return nothing: Spark reads."""

@@ -1,0 +1,92 @@
+"""SparkSource's connector: one task, whatever tasks.max is, since Spark divides the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.cluster import Config
+from copycat_connect.config import ConfigValue
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_objects.source.positions import check_offset, check_partition, effect_of
+from copycat_objects.spark.settings import SparkSourceSettings
+from copycat_objects.stores.keys import STORE_URL
+from copycat_objects.stores.opening import open_store
+from copycat_objects.stores.store import Store
+
+_SCHEMES = ("file://", "/", "hdfs://", "webhdfs://")
+
+
+class SparkSourceConnector(SourceConnector):
+    """Checks configurations; its task finds the files."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration and keep it."""
+        open_files(SparkSourceSettings.parse(config)).close()
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return one."""
+        del max_tasks
+        return [dict(self._config)]
+
+    def stop(self) -> None:
+        """Do nothing: the connector itself holds no resources."""
+
+    def validate(self, config: Config) -> list[ConfigValue]:
+        """Check single keys, and that Spark can read at the address; nothing is looked at there."""
+        found = {value.name: value for value in SparkSourceSettings.config_def().validate(config)}
+        if not any(value.errors for value in found.values()):
+            try:
+                open_files(SparkSourceSettings.parse(config)).close()
+            except ConfigError as error:
+                found[error.fields.get("key", STORE_URL)].errors.append(error.message)
+        return list(found.values())
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """A file can be read again from any record."""
+        del config
+        return ExactlyOnceSupport.SUPPORTED
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Accept any file with a number of records from 0 up."""
+        del config
+        for partition, offset in offsets:
+            if offset is not None:
+                check_partition(partition)
+                check_offset(offset)
+        return True
+
+    def explain_offsets(
+        self, config: Mapping[str, str], moves: Sequence[OffsetMove]
+    ) -> list[OffsetEffect | None]:
+        """Count the records between two places of a file."""
+        store = open_files(SparkSourceSettings.parse(config))
+        try:
+            return [effect_of(move, store.name) for move in moves]
+        finally:
+            store.close()
+
+
+def open_files(settings: SparkSourceSettings) -> Store:
+    """Open the store of a configuration; nothing is called yet.
+
+    Raises:
+        ConfigError: Spark needs further libraries to read there.
+    """
+    if not settings.store_url.strip().startswith(_SCHEMES):
+        raise ConfigError(
+            f"Invalid value for configuration {STORE_URL}: expected file:///folder, hdfs://host:port/folder "
+            "or webhdfs://host:port/folder, which Spark reads without further libraries",
+            key=STORE_URL,
+        )
+    return open_store(settings.values_by_key(), settings.store_url)

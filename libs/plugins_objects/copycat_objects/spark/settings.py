@@ -1,0 +1,128 @@
+"""SparkSource: what it is called and how it is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from copycat_connect.cluster import Config
+from copycat_connect.config import (
+    HIGH,
+    LONG,
+    LOW,
+    MEDIUM,
+    at_least,
+    matches_java_regex,
+    non_empty,
+    one_of,
+    topic_name,
+)
+from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+
+from copycat_objects.source.settings import CleanupPolicy
+from copycat_objects.stores import keys
+
+CLASS_NAME: Final = "copycat_objects.spark.connector.SparkSourceConnector"
+TASK_CLASS_NAME: Final = "copycat_objects.spark.task.SparkFilesTask"
+OPTION: Final = "spark.option."
+PARQUET, TEXT = "parquet", "text"
+FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT)
+
+SUMMARY: Final = (
+    "Reads files of a folder or of HDFS with Spark, in as many partitions at once as tasks.max says, and "
+    "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options."
+)
+GUARANTEES: Final = (
+    "At least once; also exactly once (delivery.guarantee), not at most once. The connector has one task, "
+    "which runs in a driver of Spark: a process with a JVM, on the machine of its worker. Each file is a "
+    "source partition {store, path}, read in one partition of Spark; the source offset {record, size, "
+    "modified, done} tells how many of its records are committed, and a restart goes on behind them. "
+    "Exactly once, a file is one transaction, a large one several. Order: that of a file; files are read "
+    "side by side. A file that is written anew is read anew. Values are structs, of text the lines. Those of "
+    "Parquet have the types of the file, as ObjectSource has them; those of other formats are what Spark "
+    "makes of them, every field optional. A file that Spark cannot read fails the task. Files whose names "
+    "begin with . or _, and those in folders named +tmp, are not read. Transformations by SQL do not run "
+    "here."
+)
+
+
+def _options(config: Config) -> Mapping[str, str]:
+    """Return the options of Spark's reader, by the names that Spark has for them."""
+    return {
+        name.removeprefix(OPTION): value
+        for name, value in config.items()
+        if name.startswith(OPTION) and value is not None
+    }
+
+
+class SparkSourceSettings(Settings):
+    """Which files are read, as what."""
+
+    topic: str = key(HIGH, check=topic_name, doc="Topic that receives the records.")
+    format: str = key(
+        HIGH,
+        check=one_of(*FORMATS),
+        doc="Format of the files: parquet, orc, csv, json (one value a line) or text (one record a line). "
+        f"Keys that begin with {OPTION} are options of Spark's reader, e.g. {OPTION}header=true.",
+    )
+    store_url: str = key(
+        HIGH,
+        check=non_empty,
+        doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder.",
+    )
+    prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
+    pattern: str = key(
+        MEDIUM,
+        default=".*",
+        check=matches_java_regex,
+        doc="Regular expression for the whole path of a file below the store's address.",
+    )
+    poll_seconds: float = key(
+        MEDIUM,
+        name="object.poll.interval.ms",
+        type=LONG,
+        default=10_000,
+        check=at_least(1),
+        read=lambda millis: millis / 1000,
+        doc="Milliseconds between two looks for new files.",
+    )
+    min_age_millis: int = key(
+        LOW,
+        name="object.min.age.ms",
+        type=LONG,
+        default=0,
+        check=at_least(0),
+        doc="How many milliseconds a file must have been left alone before it is read.",
+    )
+    webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
+    hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
+    options: Mapping[str, str] = taken_from(_options)
+
+    @property
+    def cleanup_policy(self) -> CleanupPolicy:
+        """What becomes of files that were read: nothing."""
+        return CleanupPolicy.NONE
+
+    @property
+    def cleanup_folder(self) -> str:
+        """Where they are moved to: nowhere."""
+        return ""
+
+
+EXAMPLES: Final = {
+    "Parquet files of a folder, four at a time": {
+        "tasks.max": "4",
+        "topic": "orders",
+        "store.url": "file:///data/landing",
+        "format": "parquet",
+        "pattern": r"orders/.*\.parquet",
+    },
+    "CSV files of HDFS with a header, typed by Spark": {
+        "tasks.max": "8",
+        "topic": "deliveries",
+        "store.url": "hdfs://namenode:9000/deliveries",
+        "format": "csv",
+        "spark.option.header": "true",
+        "spark.option.inferSchema": "true",
+    },
+}

@@ -1,0 +1,38 @@
+"""`python -m copycat_executor.driverhost`: the spec of a host and Spark's properties as JSON on stdin."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+from functools import partial
+from typing import Final, NoReturn
+
+from copycat_executor.driverhost.source_run import spark_source_run
+from copycat_executor.spark.session import start_driver
+from copycat_executor.spark.unit_jobs import UnitJobs
+from copycat_executor.taskhost.entry import run_host
+from copycat_executor.taskhost.spec import HostSpec
+
+#: For the JVM to end; then by force.
+JVM_STOP_TIMEOUT_SECONDS: Final = 3.0
+
+
+def main() -> NoReturn:
+    """Start Spark, then run the host until its executor ends it; end when Spark's JVM does."""
+    # Ctrl-C reaches every process of a terminal; the executor then drains its hosts.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    given = json.load(sys.stdin)
+    spark = start_driver(given["properties"])
+    spark.jvm.when_ended(os._exit)
+    # PySpark logs every error it raises, stack traces and all; ours go to the task's status.
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    run_host(HostSpec.from_json(given["spec"]), partial(spark_source_run, jobs=UnitJobs(spark)))
+    spark.jvm.stop(JVM_STOP_TIMEOUT_SECONDS)
+    os._exit(0)  # threads that wait for Spark must not keep the process
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""What a task whose records Spark reads asks other services: in its driver, and from partitions through it.
+
+A partition may be held up for long, and its driver be replaced meanwhile. So, exactly once, it has no plan to
+go by: it takes its transactional id, then asks its driver whether the task is still the newest one and where
+the unit begins. Without a driver there is no answer, and it writes nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Any, Final
+
+from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_executor.pipeline.source.source_offsets import from_json, to_json
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.stages import DrainedError, StaleTaskError
+from copycat_executor.pipeline.task.task_link import TaskLink
+
+_log = logging.getLogger(__name__)
+
+_RETRY_SECONDS: Final = 1.0
+
+
+class ServiceQuestions:
+    """Asks other services for a task until they answer."""
+
+    def __init__(self, link: TaskLink, control: TaskControl, calls: CallLog) -> None:
+        self._link = link
+        self._control = control
+        self._calls = calls
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Return the committed offsets of source partitions.
+
+        Raises:
+            DataError: A partition is no map of strings to primitive values.
+            DrainedError: The task must end.
+        """
+        keys = [partition_key(partition) for partition in partitions]
+        found: list[bytes | None] = []
+
+        def ask() -> None:
+            found[:] = self._link.source_offsets(keys)
+
+        self._until_answered("offsets", ask)
+        return [from_json(text) for text in found]
+
+    def await_fence(self) -> None:
+        """Wait until all earlier tasks are fenced.
+
+        Raises:
+            StaleTaskError: A newer generation of the task exists.
+            DrainedError: The task must end.
+        """
+        self._until_answered("fence", self._link.await_fence)
+
+    def _until_answered(self, what: str, ask: Callable[[], None]) -> None:
+        while True:
+            try:
+                ask()
+            except RetriableError as error:
+                self._calls.failed(what, error)
+                _log.warning("A service has no answer now, asking again: %s", error)
+            else:
+                self._calls.worked(what)
+                return
+            if self._control.wait(_RETRY_SECONDS):
+                raise DrainedError
+
+
+def partition_key(partition: SourcePartition) -> bytes:
+    """Return a source partition as JSON.
+
+    Raises:
+        DataError: It is no map of strings to primitive values.
+    """
+    key = to_json(partition)
+    if key is None:
+        raise DataError("A source partition must not be null")
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class DriverLine:
+    """How a partition reaches its driver; one question, one connection."""
+
+    host: str
+    """Where the driver listens."""
+    port: int
+    """Its port there."""
+    token: str = field(repr=False)
+    """Known to the driver and its partitions alone."""
+
+    def source_offsets(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Ask for committed source offsets; raises as `TaskLink.source_offsets` does."""
+        answer: list[str | None] = self._ask([key.decode() for key in keys])
+        return [None if text is None else text.encode() for text in answer]
+
+    def await_fence(self) -> None:
+        """Ask whether this task may write; raises as `TaskLink.await_fence` does."""
+        self._ask(None)
+
+    def _ask(self, keys: list[str] | None) -> Any:  # noqa: ANN401 - offsets, or nothing
+        with socket.create_connection((self.host, self.port)) as line, line.makefile("rwb") as file:
+            file.write(json.dumps({"token": self.token, "offsets": keys}).encode() + b"\n")
+            file.flush()
+            answered = file.readline()
+        if not answered:
+            raise ConnectError("The driver of this partition has ended")
+        answer = json.loads(answered)
+        match answer["error"]:
+            case None:
+                return answer["found"]
+            case "stale":
+                raise StaleTaskError
+            case "passes":
+                raise RetriableError(answer["text"])
+            case _:
+                raise ConnectError(answer["text"])
+
+
+class PartitionLine:
+    """The driver's end: answers its partitions, each in a thread of its own, until it is closed."""
+
+    def __init__(self, link: TaskLink) -> None:
+        """Listen, on this machine alone; `link` has the answers."""
+        token = secrets.token_urlsafe(32)
+
+        class Answer(StreamRequestHandler):
+            def handle(self) -> None:
+                asked = json.loads(self.rfile.readline())
+                if hmac.compare_digest(asked["token"], token):
+                    self.wfile.write(json.dumps(_answer(link, asked["offsets"])).encode() + b"\n")
+
+        self._server = _Server(("127.0.0.1", 0), Answer)
+        host, port = self._server.socket.getsockname()
+        self.line = DriverLine(host, port, token)
+        threading.Thread(target=self._server.serve_forever, name="partition-line", daemon=True).start()
+
+    def close(self) -> None:
+        """Answer no more questions."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingTCPServer):
+    daemon_threads = True  # a question may take minutes
+    block_on_close = False
+    request_queue_size = 64
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: a partition that has ended hears no answer, and a stranger gets none."""
+
+
+def _answer(link: TaskLink, keys: list[str] | None) -> dict[str, Any]:
+    try:
+        if keys is None:
+            link.await_fence()
+            return {"error": None, "found": None}
+        found = link.source_offsets([key.encode() for key in keys])
+    except StaleTaskError:
+        return {"error": "stale"}
+    except RetriableError as error:
+        return {"error": "passes", "text": str(error)}
+    except ConnectError as error:
+        return {"error": "final", "text": str(error)}
+    return {"error": None, "found": [None if text is None else text.decode() for text in found]}

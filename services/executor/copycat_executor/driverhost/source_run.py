@@ -1,0 +1,276 @@
+"""The run of a task whose records Spark reads: plans units, and settles what partitions report of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from copycat_connect.config.delivery import Guarantee
+from copycat_connect.config.framework_names import DELIVERY_GUARANTEE, TASKS_MAX
+from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.failure_kind import FailureKind
+from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
+from copycat_connect.plugin.unloadable import failed_entry_points
+
+from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
+from copycat_executor.driverhost.unit_reads import Fence, Jobs, PlannedUnit, UnitReads
+from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport
+from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import Settlement, TaskControl
+from copycat_executor.pipeline.task.measures import CommitMeter, Measures
+from copycat_executor.pipeline.task.stages import (
+    Stage,
+    StaleTaskError,
+    TaskFailedError,
+    ToleranceExceededError,
+    failing,
+)
+from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.task_run import TaskRun
+from copycat_executor.pipeline.task.timing import Timing
+from copycat_executor.spark.conf import DRIVER_SLOTS
+from copycat_executor.taskhost.assemble_source import fence_producer, guarantee_of
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.order import TaskOrder
+
+_log = logging.getLogger(__name__)
+
+#: Offsets that are asked for at once.
+_OFFSETS: Final = 500
+_RETRY_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.5
+_FAILURES: Final[Mapping[FailureKind, type[Exception]]] = {
+    FailureKind.CONFIGURATION: ConfigError,
+    FailureKind.AUTHORISATION: PermissionError,
+    FailureKind.TRANSIENT: RetriableError,
+    FailureKind.POISON_RECORD: DataError,
+    FailureKind.RESOURCE: MemoryError,
+}
+
+
+def spark_source_run(
+    order: TaskOrder,
+    spec: PluginSpec,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    link: TaskLink,
+    *,
+    calls: CallLog,
+    jobs: Jobs,
+) -> TaskRun:
+    """Make the run of a task whose records Spark reads.
+
+    Raises:
+        ConfigError: The configuration does not work.
+    """
+    timing = Timing.parse(order.worker_config)
+    loop = SparkSourceLoop(order, spec, surroundings, control, link, calls=calls, jobs=jobs)
+    return TaskRun(
+        loop, control, link, timing.last_commit, clock=surroundings.clock, tidy=surroundings.garbage.collect
+    )
+
+
+class SparkSourceLoop:
+    """What such a task does in each part of its run (`TaskSteps`)."""
+
+    def __init__(
+        self,
+        order: TaskOrder,
+        spec: PluginSpec,
+        surroundings: HostSurroundings,
+        control: TaskControl,
+        link: TaskLink,
+        *,
+        calls: CallLog,
+        jobs: Jobs,
+        fence: Fence = fence_producer,
+    ) -> None:
+        """Compose; `fence` ends whoever writes for the task under a number.
+
+        Raises:
+            ConfigError: The guarantee cannot be given.
+        """
+        guarantee = guarantee_of(order)
+        if guarantee is Guarantee.AT_MOST_ONCE:
+            raise ConfigError(
+                f"{spec.class_name} delivers at least once or exactly once: set another {DELIVERY_GUARANTEE}",
+                key=DELIVERY_GUARANTEE,
+            )
+        self._order, self._control, self._link, self._calls = order, control, link, calls
+        self._measures = Measures(surroundings.clock)
+        self._meter = CommitMeter(self._measures)
+        self._collected = SourceProgress()
+        self._commits = SourceCommits(self._collected, link)
+        self._last_commit = Timing.parse(order.worker_config).last_commit
+        self._paused = False
+        task: SparkSourceTask = spec.make_task()
+        self._task = task
+        self._questions = ServiceQuestions(link, control, calls)
+        self._line = PartitionLine(link) if guarantee is Guarantee.EXACTLY_ONCE else None
+        self._reads = UnitReads(
+            order,
+            task,
+            jobs,
+            slots=max(1, min(int(order.connector_config.get(TASKS_MAX) or 1), DRIVER_SLOTS)),
+            control=control,
+            line=None if self._line is None else self._line.line,
+            fence=fence,
+            failed_plugins=tuple(failed_entry_points(surroundings.plugins.unloadable).items()),
+        )
+
+    def start(self, *, paused: bool) -> None:
+        """Initialize and start the task."""
+        self._paused = paused
+        with self._calls("start"):
+            if self._line is not None:
+                self._questions.await_fence()
+            config = self._order.task_config
+            self._task.initialize(_SparkSourceContext(config, self._questions, self._reads, self._calls))
+            self._task.start(config)
+
+    def set_paused(self, paused: bool) -> None:
+        """Begin to read no more units, or again."""
+        self._paused = paused
+
+    def go_round(self) -> None:
+        """Settle what is read, plan, and begin to read as much as may be read at once."""
+        with failing(Stage.TASK_POLL):
+            for unit, report in self._reads.finished():
+                self._settle(unit, report)
+        if self._paused:
+            self._control.wait_for_news(_LOOK_SECONDS)
+            return
+        if not self._reads.waiting:
+            with failing(Stage.TASK_POLL):
+                self._plan()
+        if not self._reads.begin() and self._reads.waiting:
+            self._reads.rest(_LOOK_SECONDS)
+
+    def settle(self, settlements: Sequence[Settlement]) -> None:
+        """Note the answers to acknowledgements."""
+        for settlement in settlements:
+            self._meter.settled(settlement.sequence, settlement.error)
+            self._commits.settle(settlement)
+
+    def commit_last(self, *, failed: bool) -> None:
+        """Let units that are nearly read come to their end, cancel the others, and acknowledge."""
+        for report in self._reads.end(0.75 * self._last_commit, failed=failed):
+            self._note(report)
+        self._acknowledge()
+
+    @property
+    def unsettled(self) -> bool:
+        """True while an acknowledgement has no answer."""
+        return self._commits.unsettled
+
+    def report_measures(self, *, now: bool = False) -> None:
+        """Report what is new, if a report is due or wanted now."""
+        if now or self._measures.due(1.0):
+            self._measures.note_state("source-record-active-count", self._reads.under_way)
+            self._link.measured(self._measures.take())
+
+    def closers(self) -> Sequence[Callable[[], None]]:
+        """Return what ends the run: the task's `stop`, then its jobs, and who asks from them."""
+        line = (self._line.close,) if self._line is not None else ()
+        return (self._task.stop, self._reads.close, *line)
+
+    def cancel(self) -> None:
+        """End what is being read; called by another thread."""
+        self._reads.cancel()
+
+    def _plan(self) -> None:
+        """Ask the task what is to be read, and pass over what was read before."""
+        try:
+            with self._calls("plan"):
+                units = list(self._task.plan())
+        except RetriableError as error:
+            self._calls.failed("plan", error)
+            _log.warning("The source is not available now, planning again: %s", error)
+            self._control.wait(_RETRY_SECONDS)
+            return
+        self._calls.worked("plan")
+        for start in range(0, len(units), _OFFSETS):
+            some = units[start : start + _OFFSETS]
+            offsets = self._questions.offsets([unit.partition for unit in some])
+            for unit, offset in zip(some, offsets, strict=True):
+                if not self._task.is_done(unit, offset):
+                    self._reads.add(PlannedUnit(unit, offset))
+
+    def _settle(self, unit: SparkUnit, report: UnitReport) -> None:
+        """Acknowledge what a partition has delivered.
+
+        Raises:
+            TaskFailedError: It failed.
+            StaleTaskError: A newer generation of the task exists.
+        """
+        self._note(report)
+        if report.stale:
+            raise StaleTaskError
+        if report.failure is not None:
+            _fail(unit, report.failure)
+        self._acknowledge()
+
+    def _note(self, report: UnitReport) -> None:
+        self._collected.restore({**self._collected.take(), **report.offsets})
+        if report.topics:
+            self._link.topics_seen(report.topics)
+        for measures in report.measures:
+            self._link.measured(measures)
+
+    def _acknowledge(self) -> None:
+        if self._commits.pending:
+            self._meter.begin()
+            self._meter.acknowledged(self._commits.acknowledge())
+
+
+class _SparkSourceContext:
+    """The context of a task whose records Spark reads (`SourceTaskContext`)."""
+
+    transaction: TransactionContext | None = None
+    """None: a unit is a transaction."""
+
+    def __init__(
+        self, config: Mapping[str, str], questions: ServiceQuestions, reads: UnitReads, calls: CallLog
+    ) -> None:
+        self._config = config
+        self._questions = questions
+        self._reads = reads
+        self._calls = calls
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration, placeholders resolved."""
+        return self._config
+
+    def offset(self, partition: SourcePartition) -> SourceOffset | None:
+        """Ask the offset service for one offset; blocks."""
+        return self.offsets([partition])[0]
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Ask the offset service for several offsets; blocks until it answers."""
+        return self._questions.offsets(partitions)
+
+    def waiting(self, reason: str | None) -> None:
+        """Note what the task waits for, or that it waits no longer."""
+        self._calls.wait_for(reason)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; units go on being read meanwhile."""
+        return self._reads.rest(seconds)
+
+
+def _fail(unit: SparkUnit, failure: UnitFailure) -> None:
+    """Fail the task as the partition did.
+
+    Raises:
+        TaskFailedError: Always.
+    """
+    kind = _FAILURES.get(failure.kind, ConnectError)
+    error: Exception = kind(f"In the partition of Spark that read {unit.name}: {failure.trace}")
+    if failure.tolerable:
+        exceeded = ToleranceExceededError(failure.stage)
+        exceeded.__cause__ = error
+        error = exceeded
+    raise TaskFailedError(failure.stage) from error

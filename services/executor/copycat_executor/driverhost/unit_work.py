@@ -1,0 +1,266 @@
+"""What a partition of Spark does: makes records of a unit's rows and delivers them, offset and all.
+
+The pieces are those of any source task. What they would report to its host is collected and returned.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import random
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Final, cast
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.config.framework_names import (
+    CONNECTOR_CLASS,
+    TRANSACTION_BOUNDARY,
+    TRANSACTION_INTERVAL,
+)
+from copycat_connect.errors import ConfigError
+from copycat_connect.failure_kind import FailureKind
+from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit, load_plugins
+from copycat_connect.plugin.contexts import SourceOffset
+from copycat_telemetry.logs import configure_logging
+
+from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
+from copycat_executor.pipeline.task.measures import Measure
+from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError, failing
+from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.taskhost.assemble_source import source_parts
+from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
+from copycat_executor.taskhost.order import TaskOrder
+
+_log = logging.getLogger(__name__)
+
+#: A unit that takes longer is committed in parts, well before brokers give up its transaction.
+_TRANSACTION_INTERVAL_MS: Final = "20000"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFailure:
+    """Why a unit failed."""
+
+    stage: Stage
+    """Where."""
+    trace: str
+    """The trace, as statuses show it."""
+    kind: FailureKind
+    """What it means."""
+    tolerable: bool
+    """Whether `errors.tolerance` has a say in it."""
+
+
+@dataclass(slots=True)
+class UnitReport:
+    """What a partition has to say."""
+
+    offsets: dict[bytes, bytes | None] = field(default_factory=dict)
+    """What is durable and to be acknowledged, the newest of each source partition."""
+    topics: list[str] = field(default_factory=list)
+    """The topics it wrote to."""
+    measures: list[Mapping[str, Measure]] = field(default_factory=list)
+    """What was measured."""
+    failure: UnitFailure | None = None
+    """Why it ended early, if it did."""
+    stale: bool = False
+    """Whether it ended early since a newer generation of the task exists."""
+
+
+class _ReportLink:
+    """Collects what a task would report to its host, and asks its driver (`TaskLink`)."""
+
+    def __init__(self, report: UnitReport, line: DriverLine | None) -> None:
+        self._report = report
+        self._line = line
+
+    def state(self, state: TaskState) -> None:
+        """Say nothing: the task has its state in the driver."""
+
+    def acknowledge_source(
+        self,
+        sequence: int,
+        offsets: Mapping[bytes, bytes | None],
+        expected: Mapping[bytes, bytes | None] | None = None,
+    ) -> None:
+        """Have the driver acknowledge offsets."""
+        del sequence, expected
+        self._report.offsets.update(offsets)
+
+    def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
+        """Do nothing: this is a source."""
+
+    def topics_seen(self, topics: Sequence[str]) -> None:
+        """Have the driver report topics."""
+        self._report.topics.extend(topics)
+
+    def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
+        """Ask the driver; at least once it has asked before it planned this."""
+        return [None] * len(partitions) if self._line is None else self._line.source_offsets(partitions)
+
+    def await_fence(self) -> None:
+        """Ask the driver; exactly once only."""
+        if self._line is not None:
+            self._line.await_fence()
+
+    def measured(self, measures: Mapping[str, Measure]) -> None:
+        """Have the driver report measures."""
+        if measures:
+            self._report.measures.append(measures)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWork:
+    """Reads one unit, on its way into a partition; called there with the rows."""
+
+    command: bytes
+    """The command that started the task (`StartTask`); placeholders are resolved where it is read."""
+    unit: SparkUnit
+    """The unit."""
+    offset: SourceOffset | None
+    """Where to begin, unless the driver is asked."""
+    line: DriverLine | None
+    """Where the driver is asked, exactly once; None at least once."""
+    producer: int
+    """The number in the transactional id."""
+    failed_plugins: tuple[tuple[str, str], ...]
+    """Entry points of plugins not to load, each with the reason."""
+    log_level: str
+    """Of the root logger."""
+
+    def __call__(self, rows: Iterator[Any]) -> bytes:
+        """Deliver the rows; returns a `UnitReport`."""
+        report = UnitReport()
+        try:
+            self._deliver(rows, report)
+        except TaskFailedError as failed:
+            error = failed.__cause__ or failed
+            kind = failure_of(error, self._spec(self._order()).failures, failed.stage)
+            report.failure = UnitFailure(
+                failed.stage, trace_text(error), kind, is_tolerable(error, failed.stage)
+            )
+        except StaleTaskError:
+            report.stale = True
+        return pickle.dumps(report)
+
+    def _deliver(self, rows: Iterator[Any], report: UnitReport) -> None:
+        with failing(Stage.START):
+            configure_logging("driver", self.log_level, sys.stderr)
+            order, surroundings = self._order(), _surroundings(self.failed_plugins)
+            link = _ReportLink(report, self.line)
+            runtime, delivery = source_parts(
+                order,
+                self._spec(order),
+                surroundings,
+                TaskControl(),
+                link,
+                calls=CallLog(surroundings.clock),
+                producer=self.producer,
+            )
+        try:
+            with failing(Stage.START):
+                delivery.prepare()
+                task = cast("SparkSourceTask", runtime.task)
+                task.open(order.task_config)
+                offset = self._begin(runtime)
+                if task.is_done(self.unit, offset):
+                    return
+            try:
+                self._read(task, offset, rows, runtime, delivery)
+            except TaskFailedError:
+                delivery.commit_last(failed=True)
+                raise
+        finally:
+            runtime.measures.note("source-record-write", runtime.path.delivered - runtime.failures.lost)
+            for close in (runtime.task.stop, *runtime.closers):
+                close()
+            link.measured(runtime.measures.take())
+
+    def _begin(self, runtime: SourceRuntime) -> SourceOffset | None:
+        """Return the offset at which to begin; exactly once whoever read the unit before is fenced now."""
+        if self.line is None:
+            return self.offset
+        questions = ServiceQuestions(runtime.link, runtime.control, runtime.calls)
+        return questions.offsets([self.unit.partition])[0]
+
+    def _read(
+        self,
+        task: SparkSourceTask,
+        offset: SourceOffset | None,
+        rows: Iterator[Any],
+        runtime: SourceRuntime,
+        delivery: SourceDelivery,
+    ) -> None:
+        """Deliver all batches, then commit the end of the unit."""
+        measures, records = runtime.measures, 0
+        batches = iter(task.batches(self.unit, offset, rows))
+        while True:
+            began = measures.clock()
+            with failing(Stage.TASK_POLL):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            measures.note("poll-batch-time-ms", (measures.clock() - began) * 1000)
+            measures.note("source-record-poll", len(batch))
+            measures.note("batch-size", len(batch))
+            records += len(batch)
+            with failing(Stage.KAFKA_PRODUCE):
+                delivery.deliver(batch)
+                runtime.failures.check()
+            with failing(Stage.FLUSH):
+                delivery.commit_if_due()
+        with failing(Stage.FLUSH):
+            runtime.commits.advance(self.unit.partition, task.end_of(self.unit, offset, records))
+            while runtime.commits.pending:
+                delivery.commit_last(failed=False)
+                runtime.failures.check()
+
+    def _order(self) -> TaskOrder:
+        order = TaskOrder.of(pb.StartTask.FromString(self.command), os.environ)
+        given = order.connector_config
+        bounded = {
+            **given,
+            TRANSACTION_BOUNDARY: "interval",
+            TRANSACTION_INTERVAL: given.get(TRANSACTION_INTERVAL) or _TRANSACTION_INTERVAL_MS,
+        }
+        return replace(order, connector_config=bounded)
+
+    def _spec(self, order: TaskOrder) -> PluginSpec:
+        return _surroundings(self.failed_plugins).plugins.find_connector(
+            (order.connector_config.get(CONNECTOR_CLASS) or "").strip()
+        )
+
+
+@cache
+def _surroundings(failed_plugins: tuple[tuple[str, str], ...]) -> HostSurroundings:
+    """Load the plugins, once in a process: Spark uses it for one partition after the other."""
+    return HostSurroundings(
+        plugins=load_plugins(failed_before=dict(failed_plugins)),
+        environment=dict(os.environ),
+        clock=time.monotonic,
+        random=random.SystemRandom().random,
+        queries=HostQueries(_refuse_queries),
+        garbage=Garbage(time.monotonic),
+    )
+
+
+def _refuse_queries(event: pb.AttachRequest) -> None:
+    """Refuse what asks the query engine of a worker, which partitions cannot reach.
+
+    Raises:
+        ConfigError: Always.
+    """
+    del event
+    raise ConfigError("A transformation by SQL does not run where Spark reads the records: remove it")

@@ -1,0 +1,295 @@
+"""The run of a task whose records Spark reads: what is read beside what, what is read again, and when not."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import pytest
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.secrets import Secrets
+from copycat_connect.data import SourceBatch
+from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.failure_kind import FailureKind
+from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, SparkSourceTask, SparkUnit
+from copycat_connect.plugin.contexts import SourceOffset
+from copycat_executor.driverhost.service_questions import PartitionLine
+from copycat_executor.driverhost.source_run import SparkSourceLoop
+from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport, UnitWork
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.stages import (
+    Stage,
+    StaleTaskError,
+    TaskFailedError,
+    ToleranceExceededError,
+)
+from copycat_executor.spark.unit_jobs import UnitLostError, Work
+from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
+from copycat_executor.taskhost.order import TaskOrder
+from copycat_testkit.kafka import wait_until
+
+from tests.unit.pipeline.fakes import FakeLink
+
+UNITS = 10
+EXACTLY_ONCE = {"delivery.guarantee": "exactly_once"}
+
+
+class Units(SparkSourceTask):
+    """Has the units 0 to 9."""
+
+    def open(self, config: Mapping[str, str]) -> None:
+        self._left = [SparkUnit({"unit": number}, f"unit {number}", number) for number in range(UNITS)]
+
+    def plan(self) -> list[SparkUnit]:
+        left, self._left = self._left, []
+        return left
+
+    def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
+        return offset is not None
+
+    def frame(self, session: Any, unit: SparkUnit) -> Any:
+        return unit
+
+    def batches(
+        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+    ) -> Iterator[SourceBatch]:
+        return iter(())
+
+    def end_of(self, unit: SparkUnit, offset: SourceOffset | None, records: int) -> SourceOffset:
+        return {"done": True}
+
+    def stop(self) -> None:
+        pass
+
+
+SPEC = PluginSpec("a.Units", PluginKind.SOURCE, "1", "", ConfigDef(), Units, "a.Task", Units, on_spark=True)
+
+
+def key(number: int) -> bytes:
+    return b'{"unit":%d}' % number
+
+
+class World:
+    """A run, and the jobs that it has Spark do (`Jobs`): `outcome` says how each ends."""
+
+    session = None
+    made: ClassVar[list[World]] = []
+
+    def __init__(self, **config: str) -> None:
+        self.read: list[int] = []
+        self.fenced: list[int] = []
+        self.beside = 0
+        self.most_beside = 0
+        self.lanes: set[int] = set()
+        self.cancelled = threading.Event()
+        self.outcome: Callable[[UnitWork], UnitReport] = lambda work: UnitReport(
+            {key(work.unit.content): b"{}"}
+        )
+        self.link = FakeLink()
+        self.control = self.link.control = TaskControl()
+        self._lock = threading.Lock()
+        order = TaskOrder(
+            connector="lake",
+            task=0,
+            worker_config={"group.id": "g"},
+            connector_config={"tasks.max": "3", **config},
+            task_config={},
+            partitions={},
+            secrets=Secrets(),
+        )
+        surroundings = HostSurroundings(
+            plugins=Plugins([SPEC]),
+            environment={},
+            clock=time.monotonic,
+            random=lambda: 0.5,
+            queries=HostQueries(lambda _: None),
+            garbage=Garbage(time.monotonic),
+        )
+        self.loop = SparkSourceLoop(
+            order,
+            SPEC,
+            surroundings,
+            self.control,
+            self.link,
+            calls=CallLog(time.monotonic),
+            jobs=self,
+            fence=lambda _, producer, __: self.fenced.append(producer),
+        )
+        World.made.append(self)
+
+    def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:
+        assert isinstance(work, UnitWork)
+        assert frame() is work.unit
+        with self._lock:
+            self.read.append(work.unit.content)
+            assert work.producer not in self.lanes
+            self.lanes.add(work.producer)
+            self.beside += 1
+            self.most_beside = max(self.most_beside, self.beside)
+        try:
+            return pickle.dumps(self.outcome(work))
+        finally:
+            with self._lock:
+                self.lanes.discard(work.producer)
+                self.beside -= 1
+
+    def cancel(self, tag: str) -> None:
+        self.cancelled.set()
+
+    def go(self, holds: Callable[[], bool]) -> None:
+        """Start, and go round until something holds."""
+        self.loop.start(paused=False)
+
+        def done() -> bool:
+            self.loop.go_round()
+            self.loop.settle(self.control.take_settlements())
+            return holds()
+
+        wait_until(done, 60, "it holds")
+
+    def committed(self) -> set[bytes]:
+        return {partition for offsets in self.link.sources for partition in offsets}
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """End the runs of a test with it."""
+    yield
+    while World.made:
+        for close in World.made.pop().loop.closers():
+            close()
+
+
+def lose(_: UnitWork) -> UnitReport:
+    raise UnitLostError("an executor of Spark is gone")
+
+
+def test_units_are_read_side_by_side_and_acknowledged_when_they_are_read() -> None:
+    it = World()
+    it.link.stored[key(4)] = b"{}"
+    it.go(lambda: len(it.committed()) == UNITS - 1)
+    assert sorted(it.read) == [number for number in range(UNITS) if number != 4]
+    assert 1 <= it.most_beside <= 3
+
+
+def test_exactly_once_a_partition_hears_from_its_driver_where_its_unit_begins() -> None:
+    it = World(**EXACTLY_ONCE)
+    heard: list[bytes | None] = []
+
+    def outcome(work: UnitWork) -> UnitReport:
+        assert work.line is not None
+        it.link.stored[key(work.unit.content)] = b'{"record":5}'  # another has committed since
+        work.line.await_fence()
+        heard.extend(work.line.source_offsets([key(work.unit.content)]))
+        return UnitReport()
+
+    it.outcome = outcome
+    it.go(lambda: len(heard) == UNITS)
+    assert heard == [b'{"record":5}'] * UNITS
+    assert it.link.events.count("fenced") == UNITS + 1
+
+
+def test_exactly_once_a_partition_that_is_replaced_ends_the_task_without_a_word() -> None:
+    it = World(**EXACTLY_ONCE, **{"tasks.max": "1"})
+
+    def outcome(work: UnitWork) -> UnitReport:
+        assert work.line is not None
+        it.link.fences = [StaleTaskError()]
+        with pytest.raises(StaleTaskError):
+            work.line.await_fence()
+        return UnitReport(stale=True)
+
+    it.outcome = outcome
+    with pytest.raises(StaleTaskError):
+        it.go(lambda: False)
+
+
+def test_a_driver_says_why_it_has_no_answer_and_none_to_strangers_and_none_when_it_has_ended() -> None:
+    link = FakeLink(away=1, fences=[ConnectError("the brokers refuse")])
+    served = PartitionLine(link)
+    with pytest.raises(RetriableError, match="away"):
+        served.line.source_offsets([b"{}"])
+    with pytest.raises(ConnectError, match="the brokers refuse"):
+        served.line.await_fence()
+    with pytest.raises(ConnectError, match="has ended"):
+        replace(served.line, token="another").await_fence()
+    served.close()
+    with pytest.raises(OSError, match="refused"):
+        served.line.await_fence()
+
+
+def test_a_lost_unit_is_read_again() -> None:
+    it = World()
+    whole, lost = it.outcome, {2, 5}
+
+    def outcome(work: UnitWork) -> UnitReport:
+        if work.unit.content in lost:
+            lost.discard(work.unit.content)
+            return lose(work)
+        return whole(work)
+
+    it.outcome = outcome
+    it.go(lambda: len(it.committed()) == UNITS)
+    assert sorted(it.read) == sorted([*range(UNITS), 2, 5])
+
+
+def test_what_is_cancelled_at_the_end_is_fenced_so_that_its_transaction_is_open_no_longer() -> None:
+    it = World(**EXACTLY_ONCE)
+    lanes: list[int] = []
+
+    def outcome(work: UnitWork) -> UnitReport:
+        lanes.append(work.producer)
+        it.cancelled.wait()
+        return lose(work)
+
+    it.outcome = outcome
+    it.go(lambda: len(lanes) == 3)
+    it.loop.commit_last(failed=True)
+    assert sorted(it.fenced) == sorted(lanes)
+
+
+def test_a_unit_that_is_lost_again_and_again_fails_the_task() -> None:
+    it = World()
+    it.outcome = lose
+    with pytest.raises(TaskFailedError) as failed:
+        it.go(lambda: False)
+    assert "unit" in str(failed.value.__cause__)
+    assert "an executor of Spark is gone" in str(failed.value.__cause__)
+
+
+def test_a_failure_in_a_partition_fails_the_task_as_it_would_in_a_host() -> None:
+    it = World()
+    failure = UnitFailure(Stage.VALUE_CONVERTER, "a trace", FailureKind.POISON_RECORD, tolerable=True)
+    it.outcome = lambda _: UnitReport(failure=failure)
+    with pytest.raises(TaskFailedError) as failed:
+        it.go(lambda: False)
+    assert failed.value.stage is Stage.VALUE_CONVERTER
+    exceeded = failed.value.__cause__
+    assert isinstance(exceeded, ToleranceExceededError)
+    assert isinstance(exceeded.__cause__, DataError)
+    assert "a trace" in str(exceeded.__cause__)
+
+
+def test_a_paused_task_begins_no_unit() -> None:
+    it = World()
+    it.loop.start(paused=True)
+    it.loop.go_round()
+    assert it.read == []
+    it.loop.set_paused(False)
+
+    def all_is_read() -> bool:
+        it.loop.go_round()
+        return len(it.read) == UNITS
+
+    wait_until(all_is_read, 60)
+
+
+def test_at_most_once_is_refused() -> None:
+    with pytest.raises(ConfigError, match="at least once or exactly once"):
+        World(**{"delivery.guarantee": "at_most_once"})

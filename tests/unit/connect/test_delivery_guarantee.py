@@ -60,6 +60,15 @@ def test_a_file_source_may_have_any_guarantee(guarantee: str) -> None:
     assert errors(SOURCE | {KEY: guarantee}) == {}
 
 
+def test_at_most_once_is_refused_where_spark_reads_the_records() -> None:
+    lake = {"name": "a", "connector.class": "SparkSource", "topic": "t", "format": "text"}
+    lake["store.url"] = "file:///lake"
+    assert errors(lake | {KEY: "exactly_once"}) == errors(lake | {KEY: "at_least_once"}) == {}
+    (text,) = errors(lake | {KEY: "at_most_once"})[KEY]
+    assert text.startswith(f"Invalid value at_most_once for configuration {KEY}: Spark reads")
+    assert "use exactly_once or at_least_once" in text
+
+
 def test_a_guarantee_that_is_none_is_refused_with_the_choices() -> None:
     (text,) = errors(SOURCE | {KEY: "twice"})[KEY]
     assert "AT_LEAST_ONCE, AT_MOST_ONCE, EXACTLY_ONCE" in text

@@ -49,10 +49,15 @@ PLUGINS = Plugins([SPEC, *load_plugins().all()])
 
 def errors(context: TransformationContext | None, **settings: str) -> dict[str, list[str]]:
     step = {f"transforms.p.{key}": value for key, value in settings.items()}
-    config = {
-        "name": "a", "connector.class": "FileStreamSource", "topic": "t", "transforms": "p",
-        "transforms.p.type": "Paired", **step,
-    }  # fmt: skip
+    return errors_of(
+        context,
+        **{"connector.class": "FileStreamSource", "topic": "t", "transforms": "p"},
+        **{"transforms.p.type": "Paired", **step},
+    )
+
+
+def errors_of(context: TransformationContext | None, **config: str) -> dict[str, list[str]]:
+    config["name"] = "a"
     spec = connector_plugin(config, PLUGINS)
     rules = WorkerRules.of({"key.converter": "StringConverter", "value.converter": "StringConverter"})
     found = validate_connector(config, spec, PLUGINS, rules, spec.make(), context=context)
@@ -68,3 +73,14 @@ def test_it_is_not_asked_while_a_single_key_is_wrong_or_without_a_context() -> N
     wrong = errors(NoEngine(), left="", right="b")
     assert list(wrong) == ["transforms.p.left"]
     assert errors(None, left="a", right="b") == {}
+
+
+def test_a_transformation_by_sql_is_refused_where_spark_reads_the_records() -> None:
+    found = errors_of(
+        NoEngine(),
+        **{"connector.class": "SparkSource", "topic": "t", "format": "text", "store.url": "file:///lake"},
+        **{"transforms": "p", "transforms.p.type": "SparkSql", "transforms.p.value.schema": "a INT"},
+        **{"transforms.p.sql": "SELECT value FROM records"},
+    )
+    assert list(found) == ["transforms.p.sql"]
+    assert "Spark reads the records of this connector" in found["transforms.p.sql"][0]

@@ -43,7 +43,7 @@ from copycat_connect.validation.converters import validate_converter
 from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once, check_guarantee
 from copycat_connect.validation.infos import ConfigInfos, main_infos, prefixed_infos
 from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
-from copycat_connect.validation.transformations import check_transformations
+from copycat_connect.validation.transformations import NoQueries, check_transformations
 
 
 def _validate_overrides(raw: Config, client: Client, policy: OverridePolicy) -> ConfigInfos:
@@ -179,7 +179,7 @@ def validate_connector(
     _refuse_nulls(raw, found)
     if context is not None:
         report_stage("validating the transformations of the connector")
-        check_transformations(raw, found, plugins, context)
+        check_transformations(raw, found, plugins, NoQueries() if spec.on_spark else context)
     converters = [
         validate_converter(raw, found, key, plugins, report_stage)
         for key in (HEADER_CONVERTER, KEY_CONVERTER, VALUE_CONVERTER)
@@ -232,7 +232,7 @@ def _cross_check(
     # Kafka Connect's standalone workers do not look, and deliver at least once what was to be exactly once.
     possible = worker.exactly_once is not ExactlyOnceSources.NONE
     check_exactly_once(given, found, source.exactly_once_support, worker_enabled=possible)
-    check_guarantee(given, found, source.exactly_once_support, possible=possible)
+    check_guarantee(given, found, source.exactly_once_support, possible=possible, on_spark=spec.on_spark)
     if worker.group is not None:
         check_boundaries(given, found, source.can_define_transaction_boundaries)
 

@@ -42,6 +42,11 @@ _NO_WORKER = (
     "The worker does not allow it: a cluster needs exactly.once.source.support=enabled or no such setting, "
     f"and a standalone worker keeps offsets in a file, outside of Kafka's transactions; {_OTHERWISE}"
 )
+_ON_SPARK = (
+    "Spark reads the records of this connector, and repeats what it has lost; "
+    f"use {Guarantee.EXACTLY_ONCE.value} or {Guarantee.AT_LEAST_ONCE.value}, or leave "
+    f"{DELIVERY_GUARANTEE} out"
+)
 _NOT_PROVED = (
     "The connector does not say that it supports exactly-once delivery with this configuration "
     f"(exactly_once_support must return SUPPORTED); {_OTHERWISE}"
@@ -54,8 +59,17 @@ def check_guarantee(
     support: Hook[ExactlyOnceSupport | None],
     *,
     possible: bool,
+    on_spark: bool = False,
 ) -> None:
-    """Add an error to what was found when `delivery.guarantee` cannot be given; `possible` on this worker."""
+    """Add an error to what was found when `delivery.guarantee` cannot be given.
+
+    Args:
+        raw: The configuration.
+        found: What was found.
+        support: Asks the connector whether it supports exactly-once delivery.
+        possible: Whether this worker allows it.
+        on_spark: Whether Spark reads the connector's records.
+    """
     value = found.get(DELIVERY_GUARANTEE)
     chosen = chosen_guarantee(raw)
     if value is None or value.errors or chosen is None:
@@ -63,6 +77,8 @@ def check_guarantee(
     if chosen is not Guarantee.EXACTLY_ONCE:
         if requires_exactly_once(raw):
             value.errors.append(_refused(chosen, _CONTRADICTION))
+        elif on_spark and chosen is Guarantee.AT_MOST_ONCE:
+            value.errors.append(_refused(chosen, _ON_SPARK))
         return
     if not possible:
         value.errors.append(_refused(chosen, _NO_WORKER))

@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, MutableMapping, Sequence
+from typing import Final, NoReturn
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import TRANSFORMS
 from copycat_connect.config.values import ConfigValue
+from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.loading import reason_of
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind
 from copycat_connect.plugin.transformations import Transformation
+
+NO_QUERIES: Final = (
+    "Spark reads the records of this connector, in partitions that have no query engine: leave this "
+    "transformation out, or read with another connector"
+)
+
+
+class NoQueries:
+    """Refuses queries where Spark reads the records; a `QueryEngine`, and the context that has it."""
+
+    @property
+    def queries(self) -> NoQueries:
+        """Itself."""
+        return self
+
+    def prepare(self, sql: str, columns: str) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            ConfigError: Always.
+        """
+        del sql, columns
+        raise ConfigError(NO_QUERIES)
+
+    def run(self, sql: str, columns: str, batch: bytes) -> NoReturn:
+        """Refuse; raises as `prepare` does."""
+        del batch
+        self.prepare(sql, columns)
 
 
 def check_transformations(

@@ -27,6 +27,7 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit, load_plugins
 from copycat_connect.plugin.contexts import SourceOffset
+from copycat_connect.validation.transformations import NO_QUERIES
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
@@ -263,4 +264,4 @@ def _refuse_queries(event: pb.AttachRequest) -> None:
         ConfigError: Always.
     """
     del event
-    raise ConfigError("A transformation by SQL does not run where Spark reads the records: remove it")
+    raise ConfigError(NO_QUERIES)

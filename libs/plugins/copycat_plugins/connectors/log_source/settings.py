@@ -167,7 +167,7 @@ class LogSourceSettings(Settings):
         "struct. A record that it does not match is reported as a failed one: errors.tolerance, "
         "errors.log.enable and errors.deadletterqueue.topic.name say what becomes of it. Without it the "
         "value is the line, a string. Write it so that it cannot match in many ways, e.g. no (\\S+\\s*)+: "
-        "there is no limit on the time one match takes, only on the length of what is matched.",
+        "a match that takes longer than a second is an error.",
     )
     line_regex_types: tuple[str, ...] = key(
         MEDIUM,

@@ -10,7 +10,7 @@ from copycat_connect.config.framework_names import OFFSETS_TOPIC
 from copycat_connect.config.settings import Settings, key, shared_key, taken_from
 from copycat_connect.config.worker_keys import addresses_key, listen_key
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_eventlog.worker_properties import BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
+from copycat_eventlog.worker_properties import BACKEND, BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
 
 FILE = "offset.storage.file.filename"
 TOPIC = LogTopic(
@@ -23,19 +23,10 @@ TOPIC = LogTopic(
 )
 
 
-def _log(worker: Mapping[str, str]) -> LogSettings:
-    log = TOPIC.read(worker, OffsetServiceSettings.config_def())
-    return replace(log, setting=FILE, file=worker.get(FILE)) if log.backend is Backend.MEMORY else log
-
-
-def _own_topics(worker: Mapping[str, str]) -> LogSettings:
-    like = TOPIC.read(worker, OffsetServiceSettings.config_def())
-    if like.backend is Backend.MEMORY:
-        like = TOPIC.new_topic({name: value for name, value in worker.items() if name != FILE})
-    # None of them was there before for all that the service's own topics say: nobody is elected for them.
-    return replace(
-        like, setting=OFFSETS_TOPIC, owner_id="", irreplaceable=False, loss="", loss_accepted=False
-    )
+def _standalone_topics(worker: Mapping[str, str]) -> LogSettings | None:
+    if OffsetServiceSettings.config_def().parse(worker)[BACKEND] == Backend.KAFKA.value:
+        return None
+    return TOPIC.new_topic({name: value for name, value in worker.items() if name != FILE})
 
 
 class OffsetServiceSettings(Settings):
@@ -52,12 +43,32 @@ class OffsetServiceSettings(Settings):
         default=None,
         doc="File of a standalone worker's source offsets; without it they are gone when the worker ends.",
     )
-    log: LogSettings = taken_from(_log)
-    """The offsets topic."""
-    own_topics: LogSettings = taken_from(_own_topics)
-    """What the offsets topics of connectors are created with: as the worker's, also without one."""
+    topic: LogSettings = taken_from(lambda worker: TOPIC.read(worker, OffsetServiceSettings.config_def()))
+    """The offsets topic; what stands in its place in memory has no file yet."""
+    standalone_topics: LogSettings | None = taken_from(_standalone_topics)
+    """What the offsets topics of connectors are created with where the worker has none; else as that."""
     client_config: Mapping[str, str] = taken_from(security_of)
     """Security properties of Kafka clients."""
+
+    @property
+    def log(self) -> LogSettings:
+        """Where the service keeps its offsets: in the topic, or in memory and a file."""
+        if self.topic.backend is Backend.KAFKA:
+            return self.topic
+        return replace(self.topic, setting=FILE, file=self.file)
+
+    @property
+    def own_topics(self) -> LogSettings:
+        """What the offsets topics of connectors are created with: as the worker's, also without one."""
+        # None of them was there before for all that the service's own topics say: nobody is elected for them.
+        return replace(
+            self.standalone_topics or self.topic,
+            setting=OFFSETS_TOPIC,
+            owner_id="",
+            irreplaceable=False,
+            loss="",
+            loss_accepted=False,
+        )
 
 
 def read_settings(properties: Mapping[str, str]) -> OffsetServiceSettings:

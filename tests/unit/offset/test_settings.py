@@ -121,3 +121,14 @@ def test_topics_that_are_not_to_be_made_are_asked_for_by_name() -> None:
         ensure_owner_topic(empty, settings.log)
     assert empty.topics() == {}
     ensure_owner_topic(Cluster(elects), settings.log)
+
+
+def test_what_a_topic_ignores_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    read_settings({**WORKER, "offset.storage.cleanup.policy": "delete"})
+    (line,) = caplog.messages
+    assert "offset.storage.cleanup.policy" in line
+
+
+def test_the_file_of_a_standalone_worker_has_no_blanks_around_its_name() -> None:
+    settings = read_settings({"storage.backend": "memory", "offset.storage.file.filename": " offsets.bin "})
+    assert settings.log.file == "offsets.bin"

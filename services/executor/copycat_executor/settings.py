@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from copycat_connect.cluster import is_wildcard
 from copycat_connect.config import INT, LONG, LOW, STRING, ConfigDef, ConfigKey, at_least
@@ -13,7 +13,15 @@ from copycat_connect.config.healing import ERRORS_RESTART_KEY, POLL_TIMEOUT_KEY
 from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
+from copycat_connect.config.settings import (
+    Settings,
+    key,
+    nested,
+    seconds_key,
+    seconds_of,
+    shared_key,
+    taken_from,
+)
 from copycat_connect.config.worker_keys import (
     BROKER_DATA_DIR,
     CLIENT_METRIC_INTERVAL,
@@ -67,15 +75,6 @@ def _heap(name: str, value: ConfigSetting) -> None:
         )
 
 
-def _seconds(name: str, default: int, doc: str) -> Any:  # noqa: ANN401 - the field's annotation is its type
-    """Declare a key in milliseconds whose field is in seconds."""
-    return key(LOW, name=name, type=INT, default=default, check=at_least(1), read=_of_millis, doc=doc)
-
-
-def _of_millis(millis: int) -> float:
-    return millis / 1000
-
-
 OF_CHILDREN: Final = ConfigDef(
     TASK_PROGRESS_TIMEOUT,
     TASK_CALL_TIMEOUT,
@@ -122,11 +121,14 @@ class ExecutorSettings(Settings):
         "with the name of this machine where that is every address.",
     )
     addresses: Addresses = taken_from(Addresses.of, keys=ADDRESS_KEYS)
-    drain: float = shared_key(TASK_SHUTDOWN_TIMEOUT, read=_of_millis)
-    commit: float = shared_key(OFFSET_FLUSH_TIMEOUT, read=_of_millis)
+    drain: float = shared_key(TASK_SHUTDOWN_TIMEOUT, read=seconds_of)
+    commit: float = shared_key(OFFSET_FLUSH_TIMEOUT, read=seconds_of)
     """For a task's last commit."""
-    plugin_call: float = _seconds(
-        "plugin.call.timeout.ms", 90_000, "How long author code of a connector may take to come back."
+    plugin_call: float = seconds_key(
+        "plugin.call.timeout.ms",
+        default=90_000,
+        type=INT,
+        doc="How long author code of a connector may take to come back.",
     )
     max_tasks: int = key(
         LOW,
@@ -135,9 +137,17 @@ class ExecutorSettings(Settings):
         check=at_least(1),
         doc="The most tasks of one connector. A larger tasks.max is valid; this many are asked for.",
     )
-    lifetime: float = _seconds("host.max.lifetime.ms", 1_800_000, "Age at which a host is left and ends.")
-    linger: float = _seconds(
-        "host.linger.ms", 10_000, "How long an empty host waits for its connector's next task."
+    lifetime: float = seconds_key(
+        "host.max.lifetime.ms",
+        default=1_800_000,
+        type=INT,
+        doc="Age at which a host is left and ends.",
+    )
+    linger: float = seconds_key(
+        "host.linger.ms",
+        default=10_000,
+        type=INT,
+        doc="How long an empty host waits for its connector's next task.",
     )
     spares: int = key(
         LOW,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from copycat_access.settings import ACCESS, AccessSettings, read_access
-from copycat_connect.config import HIGH, LIST, LONG, LOW, STRING, ConfigDef, ConfigKey, Importance, at_least
+from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey
 from copycat_connect.config.delivery import ExactlyOnceSources
-from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.config.settings import Settings, key, seconds_key, shared_key, taken_from
 from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT
 from copycat_rest.advertised import ADVERTISED, advertised_url
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
@@ -40,19 +40,6 @@ TRUSTED_ORIGINS: Final = ConfigKey(
     " we may be called, e.g. a proxy's; * for all. Programs need none of it.",
 )
 _HEADERS: Final = "response.http.headers.config"
-
-
-def _millis(name: str, default: int, doc: str, *, importance: Importance = LOW, least: int = 1) -> Any:  # noqa: ANN401 - the field's annotation is its type
-    """Declare a key in milliseconds whose field is in seconds."""
-    return key(
-        importance,
-        name=name,
-        type=LONG,
-        default=default,
-        check=at_least(least),
-        read=lambda millis: millis / 1000,
-        doc=f"Milliseconds {doc}",
-    )
 
 
 def _listeners(declared: ConfigKey) -> Callable[[Sequence[str]], Sequence[Listener]]:
@@ -138,21 +125,26 @@ class GatewaySettings(Settings):
         default=(),
         doc="Class names or aliases of REST extensions, which take their turn in this order.",
     )
-    rebalance_timeout: float = _millis(
+    rebalance_timeout: float = seconds_key(
         "rebalance.timeout.ms",
-        60_000,
-        "within which REST extensions get an answer about the cluster.",
+        default=60_000,
         importance=HIGH,
+        doc="Milliseconds within which REST extensions get an answer about the cluster.",
     )
-    request_timeout: float = _millis("rest.request.timeout.ms", 90_000, "after which a request fails.")
-    health_timeout: float = _millis(
-        "rest.health.timeout.ms", 10_000, "GET /health waits for the services to answer.", least=0
+    request_timeout: float = seconds_key(
+        "rest.request.timeout.ms", default=90_000, doc="Milliseconds after which a request fails."
     )
-    worker_wait: float = _millis(
-        "rest.worker.wait.ms",
-        10_000,
-        "a request waits for a live worker, or for an instance to be assigned to one.",
+    health_timeout: float = seconds_key(
+        "rest.health.timeout.ms",
+        default=10_000,
         least=0,
+        doc="Milliseconds GET /health waits for the services to answer.",
+    )
+    worker_wait: float = seconds_key(
+        "rest.worker.wait.ms",
+        default=10_000,
+        least=0,
+        doc="Milliseconds a request waits for a live worker, or for an instance to be assigned to one.",
     )
     version: str = taken_from(lambda _: version("copycat-gateway"))
     """Our own version."""

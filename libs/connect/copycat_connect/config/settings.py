@@ -39,7 +39,7 @@ from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recomm
 from copycat_connect.config.parsing import ClassLookup
 from copycat_connect.config.password import Password
 from copycat_connect.config.setting import ConfigSetting, Type
-from copycat_connect.config.validators import all_of, one_of
+from copycat_connect.config.validators import all_of, at_least, one_of
 
 S = TypeVar("S", bound="Settings")
 Reader = Callable[[Any], Any]
@@ -128,6 +128,26 @@ def key(
     return dataclasses.field(metadata={_DECLARED: _Declaration(importance, name, type, check, read, facts)})
 
 
+def seconds_key(
+    name: str,
+    *,
+    default: int,
+    doc: str,
+    importance: Importance = Importance.LOW,
+    type: Type = Type.LONG,
+    least: int = 1,
+) -> Any:  # noqa: ANN401 - as above
+    """Declare a key in milliseconds, `least` of them at least, whose field holds seconds."""
+    return key(
+        importance, name=name, type=type, default=default, check=at_least(least), read=seconds_of, doc=doc
+    )
+
+
+def seconds_of(millis: int) -> float:
+    """Return milliseconds as seconds; as `read` of a key that several components share."""
+    return millis / 1000
+
+
 def shared_key(declared: ConfigKey, *, read: Reader | None = None) -> Any:  # noqa: ANN401 - as above
     """Declare that a field holds the value of a key that several components share; `read` as in `key`."""
     return dataclasses.field(metadata={_DECLARED: (declared, read)})
@@ -151,7 +171,9 @@ def nested() -> Any:  # noqa: ANN401 - as above
 
 
 @dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(key, shared_key, taken_from, nested)
+    frozen_default=True,
+    kw_only_default=True,
+    field_specifiers=(key, seconds_key, shared_key, taken_from, nested),
 )
 class Settings:
     """The configuration of a component; immutable. A subclass of a settings class adds keys to it."""

@@ -19,8 +19,9 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_executor.driverhost.service_questions import PartitionLine, partition_key
+from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport, UnitWork
+from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_objects.spark.task import SparkFilesTask
 from copycat_rpc.messages import config_to_proto

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import hmac
 import json
-import logging
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any, Final
 
-from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_executor.pipeline.source.source_offsets import from_json, to_json
+from copycat_executor.pipeline.source.source_offsets import from_json, partition_key
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.stages import DrainedError, StaleTaskError
-from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.stages import StaleTaskError
+from copycat_executor.pipeline.task.task_link import TaskLink, until_answered
 
-_log = logging.getLogger(__name__)
-
-_RETRY_SECONDS: Final = 1.0
+#: The longest question; a partition asks for one offset.
+_MAX_QUESTION_BYTES: Final = 1024 * 1024
+#: So long a peer may take to ask; ours do so at once.
+_QUESTION_SECONDS: Final = 60.0
 
 
 class ServiceQuestions:
@@ -48,12 +48,13 @@ class ServiceQuestions:
             DrainedError: The task must end.
         """
         keys = [partition_key(partition) for partition in partitions]
-        found: list[bytes | None] = []
-
-        def ask() -> None:
-            found[:] = self._link.source_offsets(keys)
-
-        self._until_answered("offsets", ask)
+        found = until_answered(
+            lambda: self._link.source_offsets(keys),
+            self._calls,
+            self._control.wait,
+            what="offsets",
+            complaint="Offsets cannot be read now",
+        )
         return [from_json(text) for text in found]
 
     def await_fence(self) -> None:
@@ -63,32 +64,13 @@ class ServiceQuestions:
             StaleTaskError: A newer generation of the task exists.
             DrainedError: The task must end.
         """
-        self._until_answered("fence", self._link.await_fence)
-
-    def _until_answered(self, what: str, ask: Callable[[], None]) -> None:
-        while True:
-            try:
-                ask()
-            except RetriableError as error:
-                self._calls.failed(what, error)
-                _log.warning("A service has no answer now, asking again: %s", error)
-            else:
-                self._calls.worked(what)
-                return
-            if self._control.wait(_RETRY_SECONDS):
-                raise DrainedError
-
-
-def partition_key(partition: SourcePartition) -> bytes:
-    """Return a source partition as JSON.
-
-    Raises:
-        DataError: It is no map of strings to primitive values.
-    """
-    key = to_json(partition)
-    if key is None:
-        raise DataError("A source partition must not be null")
-    return key
+        until_answered(
+            self._link.await_fence,
+            self._calls,
+            self._control.wait,
+            what="fence",
+            complaint="This task may not write yet",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +78,9 @@ class DriverLine:
     """How a partition reaches its driver; one question, one connection."""
 
     host: str
-    """Where the driver listens."""
+    """Address of the driver's machine, as its partitions reach it."""
     port: int
-    """Its port there."""
+    """TCP port on which the driver answers them."""
     token: str = field(repr=False)
     """Known to the driver and its partitions alone."""
 
@@ -138,8 +120,10 @@ class PartitionLine:
         token = secrets.token_urlsafe(32)
 
         class Answer(StreamRequestHandler):
+            timeout = _QUESTION_SECONDS
+
             def handle(self) -> None:
-                asked = json.loads(self.rfile.readline())
+                asked = json.loads(self.rfile.readline(_MAX_QUESTION_BYTES))
                 if hmac.compare_digest(asked["token"], token):
                     self.wfile.write(json.dumps(_answer(link, asked["offsets"])).encode() + b"\n")
 

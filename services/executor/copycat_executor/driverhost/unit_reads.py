@@ -20,8 +20,9 @@ from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
-from copycat_executor.driverhost.service_questions import DriverLine, partition_key
+from copycat_executor.driverhost.service_questions import DriverLine
 from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
+from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.spark.unit_jobs import UnitLostError, Work
 from copycat_executor.taskhost.order import TaskOrder
@@ -41,7 +42,7 @@ class Jobs(Protocol):
 
     @property
     def session(self) -> Any:  # noqa: ANN401 - Spark's
-        """The session."""
+        """The Spark session of this driver, in which units are made to frames."""
 
     def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.

@@ -9,7 +9,7 @@ from typing import Final
 
 from copycat_connect.config.framework_names import OFFSETS_TOPIC
 from copycat_connect.data.batches import SourceBatch
-from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.contexts import TransactionContext
 
 from copycat_executor.pipeline.source.source_path import Batch
@@ -25,13 +25,11 @@ from copycat_executor.pipeline.source.transactions import (
 )
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.measures import CommitMeter
-from copycat_executor.pipeline.task.stages import DrainedError
+from copycat_executor.pipeline.task.task_link import until_answered
 from copycat_executor.pipeline.task.topic_ledger import TopicCreator
 
 _log = logging.getLogger(__name__)
 
-#: Between two questions whether this task may write, while a service is away.
-_QUESTION_RETRY_DELAY_SECONDS: Final = 1.0
 _FENCED: Final = (
     "Another producer with the transactional id of this task took over, and it is no newer start of the "
     "task: somebody else writes under it, e.g. a second cluster with the same group.id. End it, and restart "
@@ -210,17 +208,14 @@ class ExactlyOnce:
 
     def _until_answered(self, ask: Callable[[], None]) -> None:
         """Ask until there is an answer: that earlier tasks are fenced, or that the offsets topic is there."""
-        while True:
-            try:
-                ask()
-            except RetriableError as error:
-                self._runtime.calls.failed("fence", error)
-                _log.warning("This task may not write yet, asking again: %s", error)
-            else:
-                self._runtime.calls.worked("fence")
-                return
-            if self._runtime.control.wait(_QUESTION_RETRY_DELAY_SECONDS):
-                raise DrainedError
+        runtime = self._runtime
+        until_answered(
+            ask,
+            runtime.calls,
+            runtime.control.wait,
+            what="fence",
+            complaint="This task may not write yet",
+        )
 
     @contextmanager
     def _fence_explained(self) -> Iterator[None]:

@@ -6,14 +6,15 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from copycat_connect.errors import DataError, RetriableError
+from copycat_connect.errors import RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 
-from copycat_executor.pipeline.source.source_offsets import from_json, to_json
+from copycat_executor.pipeline.source.source_offsets import from_json, partition_key
 from copycat_executor.pipeline.source.source_path import Batch
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.control import Settlement
-from copycat_executor.pipeline.task.stages import DrainedError, Stage, failing
+from copycat_executor.pipeline.task.stages import Stage, failing
+from copycat_executor.pipeline.task.task_link import until_answered
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +24,6 @@ _EMPTY_POLL_PAUSE_SECONDS: Final = 0.05
 _PAUSED_CHECK_SECONDS: Final = 1.0
 _FIRST_RETRY_DELAY_SECONDS: Final = 0.1
 _MAX_RETRY_DELAY_SECONDS: Final = 5.0
-_OFFSETS_RETRY_DELAY_SECONDS: Final = 1.0
 #: Between two reports of measures; while the task rests there is nothing to report.
 _REPORT_INTERVAL_SECONDS: Final = 1.0
 
@@ -149,23 +149,17 @@ class _RunningSourceContext:
         Raises:
             DrainedError: The task must end.
         """
-        keys = [to_json(partition) for partition in partitions]
-        if None in keys:
-            raise DataError("A source partition must not be null")
-        known = [key for key in keys if key is not None]
+        keys = [partition_key(partition) for partition in partitions]
         runtime = self._runtime
-        while True:
-            try:
-                found = runtime.link.source_offsets(known)
-            except RetriableError as error:
-                runtime.calls.failed("offsets", error)
-                _log.warning("Offsets cannot be read now, asking again: %s", error)
-            else:
-                runtime.calls.worked("offsets")
-                runtime.commits.note_read(dict(zip(known, found, strict=True)))
-                return [from_json(text) for text in found]
-            if self._delivery.wait(_OFFSETS_RETRY_DELAY_SECONDS):
-                raise DrainedError
+        found = until_answered(
+            lambda: runtime.link.source_offsets(keys),
+            runtime.calls,
+            self._delivery.wait,
+            what="offsets",
+            complaint="Offsets cannot be read now",
+        )
+        runtime.commits.note_read(dict(zip(keys, found, strict=True)))
+        return [from_json(text) for text in found]
 
     def waiting(self, reason: str | None) -> None:
         """Note what the task waits for, or that it waits no longer."""

@@ -17,6 +17,18 @@ _log = logging.getLogger(__name__)
 Position = Mapping[str, Any]
 
 
+def partition_key(partition: Position | None) -> bytes:
+    """Write a source partition as compact JSON.
+
+    Raises:
+        DataError: It is null, or not a map of strings to primitive values.
+    """
+    key = to_json(partition)
+    if key is None:
+        raise DataError("A source partition must not be null")
+    return key
+
+
 def to_json(mapping: Position | None) -> bytes | None:
     """Write a source partition or offset as compact JSON, keys in the order given; null has no text.
 

@@ -1,14 +1,24 @@
-"""The port through which a task speaks to whoever runs it."""
+"""The port through which a task speaks to whoever runs it, and asks other services until they answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Protocol
+from typing import Final, Protocol, TypeVar
 
 from copycat_connect.cluster import TopicPartition
+from copycat_connect.errors import RetriableError
 
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measure
+from copycat_executor.pipeline.task.stages import DrainedError
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+#: Between two questions, while a service is away.
+_RETRY_SECONDS: Final = 1.0
 
 
 class TaskState(Enum):
@@ -68,3 +78,31 @@ class TaskLink(Protocol):
 
     def measured(self, measures: Mapping[str, Measure]) -> None:
         """Report what was measured since the last such report; nothing is no report."""
+
+
+def until_answered(
+    ask: Callable[[], T], calls: CallLog, wait: Callable[[float], bool], *, what: str, complaint: str
+) -> T:
+    """Ask other services, by a call of the link, until there is an answer.
+
+    Args:
+        ask: The question; a RetriableError says that there is no answer now.
+        calls: Those of the task, for its status.
+        wait: Waits for some seconds; True when the task must end.
+        what: Names the question in the status.
+        complaint: Begins the log line while there is no answer.
+
+    Raises:
+        DrainedError: The task must end.
+    """
+    while True:
+        try:
+            answer = ask()
+        except RetriableError as error:
+            calls.failed(what, error)
+            _log.warning("%s, asking again: %s", complaint, error)
+        else:
+            calls.worked(what)
+            return answer
+        if wait(_RETRY_SECONDS):
+            raise DrainedError

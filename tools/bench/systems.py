@@ -97,7 +97,7 @@ class Peer:
 
 
 class Fleet(Protocol):
-    """A running cluster."""
+    """A running cluster of several workers, of which some are killed and started again."""
 
     url: str
     """The REST interface of a worker that lives as long as the cluster."""
@@ -106,20 +106,20 @@ class Fleet(Protocol):
         """Return the workers' names as statuses have them, the one that serves REST first."""
 
     def kill(self, number: int) -> None:
-        """SIGKILL a worker."""
+        """End the worker of this number, counted from 0, by SIGKILL."""
 
     def revive(self, number: int) -> None:
         """Start a killed worker again."""
 
     def stop(self) -> None:
-        """End everything."""
+        """End all processes of the cluster."""
 
 
 class CopycatFleet:
     """One instance of each service, several executors."""
 
     def __init__(self, folder: Path, bootstrap: str, workers: int) -> None:
-        """Start it."""
+        """Start one of each service and so many executors (`workers`); wait until they serve."""
         counts = {**dict.fromkeys((*OWNERS, "gateway"), 1), "executor": workers}
         self._cluster = Cluster(folder, bootstrap, counts).start()
         self.url = self._cluster.urls()[0]
@@ -139,7 +139,7 @@ class CopycatFleet:
         member.wait_serving()
 
     def stop(self) -> None:
-        """End everything."""
+        """End all processes of the cluster."""
         self._cluster.stop()
 
 
@@ -169,7 +169,7 @@ class PeerFleet:
         return [worker.url.removeprefix("http://") for worker in self._workers]
 
     def kill(self, number: int) -> None:
-        """SIGKILL a worker."""
+        """End the worker of this number, counted from 0, by SIGKILL."""
         self._workers[number].kill()
 
     def revive(self, number: int) -> None:
@@ -177,7 +177,7 @@ class PeerFleet:
         self._workers[number].start()
 
     def stop(self) -> None:
-        """Stop all."""
+        """End all workers."""
         for worker in self._workers:
             worker.stop()
 

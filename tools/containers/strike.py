@@ -50,11 +50,11 @@ class Outcomes:
         self._measured: list[Outcome] = []
 
     def add(self, outcome: Outcome) -> None:
-        """Add one."""
+        """Keep what a failure cost, for `show` and the page."""
         self._measured.append(outcome)
 
     def show(self) -> None:
-        """Print each."""
+        """Print a table with a line for each failure."""
         table = Table(*HEAD, title=f"What failures cost (load {os.getloadavg()[0]:.0f})")
         for each in self._measured:
             table.add_row(*_row(each.failure, [each]))

@@ -256,7 +256,7 @@ class Costs:
 
 
 def main() -> int:
-    """Print the table."""
+    """Print a table of what each act costs, by the number of connectors."""
     parser = argparse.ArgumentParser(prog="make load-costs", description=__doc__)
     parser.add_argument("--sizes", default=SIZES, help=f"connectors, comma-separated ({SIZES})")
     wanted = parser.parse_args()

@@ -93,7 +93,7 @@ class Memory:
     """Proportional memory by role, each time everything ran again."""
 
     minutes: list[float] = field(default_factory=list)
-    """Since churn began."""
+    """Minutes since churn began, one for each look."""
     changes: list[int] = field(default_factory=list)
     """Connectors created, deleted or restarted so far."""
     by_role: dict[str, list[float]] = field(default_factory=dict)

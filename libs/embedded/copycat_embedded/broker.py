@@ -50,14 +50,14 @@ class JavaServer(ABC):
             self._program = None
 
     def __enter__(self) -> Self:
-        """Start."""
+        """Start the server, and wait until it is ready."""
         self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop."""
+        """Stop the server, and wait for its end."""
         self.stop()
 
 

@@ -135,7 +135,7 @@ class LostLogs:
         return _text((await self.reasons()).values())
 
     async def close(self) -> None:
-        """Ask no more."""
+        """End the question that is under way, and wait for its end."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait((self._asking,))

@@ -27,7 +27,7 @@ class NoQueries:
 
     @property
     def queries(self) -> NoQueries:
-        """Itself."""
+        """This object, whose `prepare` and `run` refuse."""
         return self
 
     def prepare(self, sql: str, columns: str) -> NoReturn:

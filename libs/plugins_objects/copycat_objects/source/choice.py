@@ -65,7 +65,7 @@ class FilesWanted(Protocol):
 
     @property
     def topic(self) -> str:
-        """Where records go."""
+        """The Kafka topic that receives the records."""
 
     @property
     def cleanup_policy(self) -> CleanupPolicy:

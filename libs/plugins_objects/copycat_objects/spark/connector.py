@@ -31,7 +31,7 @@ class SparkSourceConnector(SourceConnector):
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Return one."""
+        """Return the configuration of the one task; `tasks.max` says how many files Spark reads at once."""
         del max_tasks
         return [dict(self._config)]
 

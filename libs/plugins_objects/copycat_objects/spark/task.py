@@ -89,7 +89,7 @@ class SparkFilesTask(SparkSourceTask):
         return offset_at(file, Place(place_in(file, offset).record + records), done=True)
 
     def stop(self) -> None:
-        """Close the store."""
+        """Let go of the connection to the store of the files."""
         if hasattr(self, "_store"):
             self._store.close()
 

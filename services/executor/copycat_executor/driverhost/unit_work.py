@@ -5,7 +5,6 @@ The pieces are those of any source task. What they would report to its host is c
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import random
@@ -44,8 +43,6 @@ from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
 
-_log = logging.getLogger(__name__)
-
 #: A unit that takes longer is committed in parts, well before brokers give up its transaction.
 _TRANSACTION_INTERVAL_MS: Final = "20000"
 
@@ -55,11 +52,11 @@ class UnitFailure:
     """Why a unit failed."""
 
     stage: Stage
-    """Where."""
+    """The stage of the pipeline in which it failed."""
     trace: str
     """The trace, as statuses show it."""
     kind: FailureKind
-    """What it means."""
+    """Whether it is a mistake of the configuration, passes by itself, and so on."""
     tolerable: bool
     """Whether `errors.tolerance` has a say in it."""
 
@@ -73,7 +70,7 @@ class UnitReport:
     topics: list[str] = field(default_factory=list)
     """The topics it wrote to."""
     measures: list[Mapping[str, Measure]] = field(default_factory=list)
-    """What was measured."""
+    """Values noted under each name, one map for each report."""
     failure: UnitFailure | None = None
     """Why it ended early, if it did."""
     stale: bool = False
@@ -129,7 +126,7 @@ class UnitWork:
     command: bytes
     """The command that started the task (`StartTask`); placeholders are resolved where it is read."""
     unit: SparkUnit
-    """The unit."""
+    """What is read: a file, for example, and its source partition."""
     offset: SourceOffset | None
     """Where to begin, unless the driver is asked."""
     line: DriverLine | None

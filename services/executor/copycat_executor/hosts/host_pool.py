@@ -248,10 +248,11 @@ class HostPool:
 
     async def _on_time(self, seconds: float) -> None:
         """Wait so long; once more where it took far longer, as heartbeats that came then are not read yet."""
-        due = 0.0
-        while self._loop.time() > due + LOOK_INTERVAL_SECONDS:
+        late = True
+        while late:
             due = self._loop.time() + seconds
             await asyncio.sleep(seconds)
+            late = self._loop.time() > due + LOOK_INTERVAL_SECONDS
 
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""

@@ -34,7 +34,7 @@ class UnitJobs:
 
     @property
     def session(self) -> SparkSession:
-        """The driver's session."""
+        """The Spark session of this driver, in which units are made to frames."""
         return self._spark.session
 
     def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:

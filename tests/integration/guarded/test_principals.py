@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
 from confluent_kafka.cimpl import NewTopic as ClientTopic
 from copycat.types.v1 import types_pb2
-from copycat_testkit.kafka import delete_topic, unique
+from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_testkit.kafka import consume_all, delete_topic, unique
 
 from tests.integration.emitting.bench import Bench
 from tests.integration.guarded.broker import PASSWORDS, SECURE, login, overrides, sink_of
@@ -146,6 +148,38 @@ def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_res
     assert guarded.created(name).partitions == 3
     size = f'{{"position":{file.stat().st_size}}}'.encode()
     guarded.executor.wait(lambda: size in guarded.executor.offsets.values(), "the record after it")
+    assert not [each for each in guarded.executor.states if each.task == again and each.trace]
+
+
+def test_a_topic_deleted_under_a_transaction_ends_it_at_once_and_the_restart_goes_on(guarded: Bench) -> None:
+    name, offsets = unique("k158"), unique("offsets")
+    guarded.admin.create_topics([ClientTopic(offsets, 1, 1)])[offsets].result(60)
+    file = guarded.folder / name
+    # For so long a record would be tried: far longer than this test waits.
+    patience = {"producer.override.transaction.timeout.ms": "600000"}
+    config = {**DEFAULT, "name": name, "exactly.once.support": "required", **patience}
+    worker = {**worker_of("admin", "admin"), "group.id": unique("cluster"), "offset.storage.topic": offsets}
+    partition = json.dumps({"file": str(file)}, separators=(",", ":")).encode()
+    key = source_offset_key(name, partition)
+
+    def committed() -> dict[bytes, bytes]:
+        """Return where the newest transaction of this source ended."""
+        return {each.key() or b"": each.value() or b"" for each in consume_all(guarded.client, offsets)}
+
+    ref = guarded.run(f"{name} one", config=config, worker=worker, file=file)
+    guarded.executor.wait(lambda: key in committed(), "the first record's transaction")
+
+    delete_topic(guarded.admin, name)
+    guarded.emit(file, f"{name} two")
+
+    failed = guarded.executor.wait_for_state(ref, types_pb2.STATE_FAILED, timeout=60)
+    assert failed.failure_kind == "transient"
+    assert "INVALID_TXN_STATE" in failed.trace or "was deleted" in failed.trace
+    guarded.executor.offsets[partition] = committed()[key]
+    again = guarded.run(config=config, worker=worker, file=file)
+    size = f'{{"position":{file.stat().st_size}}}'.encode()
+    guarded.executor.wait(lambda: committed()[key] == size, "the second record's transaction")
+    assert [each.value() for each in consume_all(guarded.client, name)] == [b"two"]
     assert not [each for each in guarded.executor.states if each.task == again and each.trace]
 
 

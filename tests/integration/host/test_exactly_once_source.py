@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster.source_offset_key import source_offset_key
 from copycat_testkit.kafka import consume_all, create_topic, unique
@@ -254,29 +253,3 @@ def test_a_transaction_open_for_longer_than_brokers_allow_fails_the_task_with_ke
     assert "longer than transaction.timeout.ms=9000 allows" in failed.trace
     assert "raise producer.override.transaction.timeout.ms" in failed.trace
     assert committed(kafka, topic) == []
-
-
-def test_a_topic_that_is_deleted_ends_the_transaction_at_once_and_the_next_start_goes_on(
-    kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path
-) -> None:
-    topic = create_topic(kafka)
-    path = write(tmp_path / "in", "one")
-    # For so long a record would be tried: far longer than this test waits.
-    config = exactly_once(path, topic, **{"producer.override.transaction.timeout.ms": "600000"})
-    launch("h")
-    ref = cluster.start("h", config)
-    cluster.wait(lambda: stored(kafka, cluster, config["name"], path) == 4, "the first line")
-
-    admin = AdminClient({"bootstrap.servers": kafka})
-    admin.delete_topics([topic])[topic].result(30)
-    write(path, "two")
-    failed = cluster.wait_for_state(ref, FAILED, timeout=60)
-    assert failed.failure_kind == "transient", failed.trace
-    assert "INVALID_TXN_STATE" in failed.trace or "was deleted" in failed.trace
-
-    create_topic(kafka, topic)
-    ref = cluster.start("h", config)
-    cluster.wait(lambda: stored(kafka, cluster, config["name"], path) == 8, "the second line")
-    cluster.stop("h", ref)
-    cluster.wait_for_state(ref, UNASSIGNED)
-    assert committed(kafka, topic) == ["two"]

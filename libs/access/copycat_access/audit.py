@@ -10,7 +10,7 @@ from logging.handlers import WatchedFileHandler
 from typing import Final
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.private_files import open_private
+from copycat_connect.files import open_private
 from copycat_telemetry.logs import JsonFormatter
 
 from copycat_access.settings import AUDIT_FILE

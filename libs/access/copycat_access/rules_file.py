@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import read_named_file
+from copycat_connect.files import read_named_file
 from copycat_telemetry.changes import log_change
 
 from copycat_access.roles import Role, Rule, Rules

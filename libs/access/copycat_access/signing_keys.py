@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 import httpx2
 from copycat_connect.errors import ConfigError, UnavailableError
-from copycat_connect.named_files import check_client_file, read_named_file
+from copycat_connect.files import check_client_file, read_named_file
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, Key, KeySet, OctKey
 

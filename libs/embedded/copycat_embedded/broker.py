@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from copycat_connect.disk_space import LEAST_FREE_BYTES, full_disk
+from copycat_connect.files import LEAST_FREE_BYTES, full_disk
 
 from copycat_embedded.broker_files import (
     TEMPLATE,

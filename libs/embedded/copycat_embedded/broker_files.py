@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from copycat_connect.private_files import make_private, open_private
+from copycat_connect.files import make_private, open_private
 
 from copycat_embedded.ports import LOOPBACK
 from copycat_embedded.private_listener import PrivateListener

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycat_connect.files import FOR_OTHERS
 from copycat_connect.java_runtime import ClassArchive, Java, first_java, given_javas
-from copycat_connect.private_files import FOR_OTHERS
 
 from copycat_embedded.guard import Guard
 from copycat_embedded.places import user_cache

@@ -7,12 +7,12 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from copycat_connect.config.jaas import login_options
-from copycat_connect.config.oauth import (
+from copycat_connect.config.login import (
     MECHANISM,
     OAuthLogin,
     is_oauth,
     librdkafka_oauth,
+    login_options,
     read_oauth,
 )
 from copycat_connect.errors import ConfigError

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from copycat_connect.errors import ConfigError, NotWriterError, OutcomeUnknownError
-from copycat_connect.private_files import close_to_others
+from copycat_connect.files import close_to_others
 
 from copycat_eventlog.java_map import JavaMapError, dump_map, load_map
 from copycat_eventlog.log import Fold, Record, Revision

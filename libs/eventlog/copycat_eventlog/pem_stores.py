@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import check_client_file
+from copycat_connect.files import check_client_file
 
 TRUSTED: Final = "ssl.truststore.certificates"
 CHAIN: Final = "ssl.keystore.certificate.chain"

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import KafkaConnectionError
-from copycat_connect.config.oauth import OAuthLogin
+from copycat_connect.config.login import OAuthLogin
 
 #: For the endpoint to answer.
 _SECONDS: Final = 10.0

@@ -21,7 +21,7 @@ from copycat_connect.config import (
     non_empty,
     one_of,
 )
-from copycat_connect.config.topic_sizes import valid_partitions, valid_replication_factor
+from copycat_connect.config.topic_creation import valid_partitions, valid_replication_factor
 
 from copycat_eventlog.settings import Backend, LogSettings
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote
 
 from copycat_connect.data.java import parse_integer
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import check_client_file
+from copycat_connect.files import check_client_file
 
 #: The dialects of JDBC's addresses, with SQLAlchemy's name of the dialect and its driver.
 DRIVERS: Final[Mapping[str, str]] = {

@@ -10,11 +10,18 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from copycat_connect.config import ConfigValue
 from copycat_connect.config.client_choices import INTERCEPTORS, OFFSET_RESET, refusal
+from copycat_connect.config.client_names import (
+    ADMIN,
+    CONSUMER,
+    PRODUCER,
+    READ_AHEAD,
+    STORES,
+    Rename,
+    translated,
+)
 from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, PRODUCER_OVERRIDE
-from copycat_connect.config.read_ahead import READ_AHEAD
 from copycat_connect.errors import ConfigError
 
-from copycat_mirror.client_names import librdkafka_settings
 from copycat_mirror.settings import (
     SOURCE_ALIAS,
     SOURCE_CLUSTER,
@@ -30,7 +37,12 @@ _CONNECTION: Final = ("security.protocol", "ssl.", "sasl.")
 _ALIASES: Final = {SOURCE_CLUSTER: SOURCE_ALIAS, TARGET_CLUSTER: TARGET_ALIAS}
 _ENDS: Final = {SOURCE_CLUSTER: "source.", TARGET_CLUSTER: "target."}
 
-
+#: What each kind of client has. A mirror's producers have no transactions of their own.
+_NAMES: Final[Mapping[str, Mapping[str, Rename]]] = {
+    "consumer.": CONSUMER,
+    "producer.": {key: name for key, name in PRODUCER.items() if not key.startswith("transaction")},
+    "admin.": ADMIN,
+}
 #: What says which records are read or what becomes of them; a mirror chooses partitions itself.
 _CHOICES: Final = {
     "consumer.": (CONSUMER_OVERRIDE, (OFFSET_RESET, INTERCEPTORS)),
@@ -129,12 +141,20 @@ class Clients:
             )
         label = f"{self._config.get(SOURCE_ALIAS)}->{self._config.get(TARGET_ALIAS, 'target')}"
         own = "|".join(filter(None, (java.get("client.id"), label, self._config.get("name"), self._role)))
-        settings = {**librdkafka_settings(java, cluster), **fixed, "client.id": own}
+        settings = {**self._translated(java, cluster, _NAMES[kind]), **fixed, "client.id": own}
         try:
             return make(settings, logger=_log)
         except KafkaException as error:
             message = f"A client of {cluster}* cannot be made, a setting below {cluster} or {kind} is wrong: "
             raise ConfigError(f"{message}{error.args[0].str()}", key=f"{cluster}{_SERVERS}") from error
+
+    @staticmethod
+    def _translated(java: Mapping[str, str], cluster: str, names: Mapping[str, Rename]) -> dict[str, str]:
+        found = translated(java, names, cluster)
+        for store in STORES:
+            if store in found.unknown:
+                raise _unreadable(cluster, store)
+        return found.properties
 
     def _below(self, prefix: str) -> dict[str, str]:
         size = len(prefix)
@@ -143,3 +163,13 @@ class Clients:
             for name, value in self._config.items()
             if name.startswith(prefix) and value is not None
         }
+
+
+def _unreadable(cluster: str, store: str) -> ConfigError:
+    formats = "PEM" if "truststore" in store else "PEM or PKCS12"
+    return ConfigError(
+        f"{cluster}{store} must be a {formats} file, with {store.replace('location', 'type')} saying so: "
+        "stores that only Java reads cannot be used here. keytool -exportcert and openssl pkcs12 convert "
+        "them",
+        key=f"{cluster}{store}",
+    )

@@ -23,7 +23,7 @@ from copycat_connect.config import (
     topic_prefix,
 )
 from copycat_connect.config.settings import Settings, key
-from copycat_connect.validation.client_settings import Client, client_definition
+from copycat_connect.validation.parts import Client, client_definition
 
 from copycat_mirror.policy import DefaultPolicy, IdentityPolicy
 

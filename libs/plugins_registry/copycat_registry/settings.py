@@ -9,7 +9,7 @@ from copycat_connect.config import HIGH, LOW, MEDIUM, STRING, Password, at_least
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import key
 from copycat_connect.errors import ConfigError, DataError
-from copycat_connect.named_files import check_client_file
+from copycat_connect.files import check_client_file
 from copycat_connect.plugin.converters import ConverterSettings
 
 SubjectName = Callable[[str, bool, str | None], str]

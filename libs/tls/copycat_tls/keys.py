@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from copycat_connect.config import LIST, LOW, PASSWORD, STRING, ConfigDef, ConfigKey
-from copycat_connect.config.password import Password
-from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.setting import ConfigSetting, Password
 from copycat_connect.config.validators import one_of_ignoring_case
 from copycat_connect.errors import ConfigError
 

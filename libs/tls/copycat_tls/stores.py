@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from copycat_connect.config.password import Password
+from copycat_connect.config.setting import Password
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import read_named_file
+from copycat_connect.files import read_named_file
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (

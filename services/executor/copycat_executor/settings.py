@@ -9,8 +9,8 @@ from typing import Final
 from copycat_connect.cluster import is_wildcard
 from copycat_connect.config import INT, LONG, LOW, STRING, ConfigDef, ConfigKey, at_least
 from copycat_connect.config.client_choices import check_client_choices
+from copycat_connect.config.client_overrides import override_policy
 from copycat_connect.config.healing import ERRORS_RESTART_KEY, POLL_TIMEOUT_KEY
-from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import (

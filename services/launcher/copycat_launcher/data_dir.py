@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
-from copycat_connect.private_files import close_to_others, make_private, open_private
+from copycat_connect.files import close_to_others, make_private, open_private
 
 from copycat_launcher.errors import StartError
 

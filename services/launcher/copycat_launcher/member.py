@@ -15,8 +15,8 @@ from pathlib import Path
 from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
+from copycat_connect.files import close_to_others, make_private
 from copycat_connect.first import first, unless
-from copycat_connect.private_files import close_to_others, make_private
 from copycat_embedded.ports import free_ports
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context

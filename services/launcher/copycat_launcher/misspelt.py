@@ -270,7 +270,7 @@ def _warnings_about_clients(properties: Mapping[str, str]) -> Iterator[str]:
         unknown = {key: name for key in given if (name := key.removeprefix(prefix)) not in EVERYTHING}
         if not unknown:
             continue
-        clients = importlib.import_module("copycat_connect.validation.client_settings")
+        clients = importlib.import_module("copycat_connect.validation.parts")
         known = clients.client_definition(clients.Client[kind.upper()]).keys
         for key, name in unknown.items():
             meant = similar(name, known, closeness=MISSPELT_SIMILARITY)

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
+from copycat_connect.error_text import shortened
 from copycat_connect.errors import CopycatError
 from copycat_connect.first import first
 from copycat_connect.retry import RetryPolicy
-from copycat_connect.trace_line import shortened
 
 from copycat_launcher.errors import StartError
 

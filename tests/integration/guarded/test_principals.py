@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from confluent_kafka.cimpl import NewTopic as ClientTopic
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_connect.cluster import source_offset_key
 from copycat_testkit.kafka import consume_all, delete_topic, unique
 
 from tests.integration.emitting.bench import Bench

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_connect.cluster import source_offset_key
 from copycat_testkit.kafka import consume_all, create_topic, unique
 
 from tests.integration.host.conftest import Launch

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.data.records import RecordMetadata
 from copycat_executor.kafka.client_config import producer_config
 from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords

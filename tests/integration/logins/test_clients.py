@@ -13,7 +13,7 @@ from copycat_eventlog.log import Record
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.tokens import TokenProvider
 from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
-from copycat_mirror.client_names import librdkafka_settings
+from copycat_mirror.clients import Clients
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.log_suite import led, running
@@ -72,7 +72,8 @@ async def test_the_clients_of_consumer_groups_ask(broker: Broker, mechanism: str
 @every_mechanism
 def test_mirrors_reach_their_clusters(broker: Broker, mechanism: str) -> None:
     java = {"bootstrap.servers": broker.bootstrap, **broker.client(mechanism)}
-    assert AdminClient({**librdkafka_settings(java, "source.cluster.")}).list_topics(timeout=60).brokers
+    clients = Clients({f"source.cluster.{key}": value for key, value in java.items()}, "test")
+    assert clients.admin("source.cluster.").list_topics(timeout=60).brokers
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "OAUTHBEARER"])

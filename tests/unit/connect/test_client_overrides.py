@@ -6,12 +6,12 @@ import pytest
 from copycat_connect.config.client_overrides import (
     EMBEDDED_SERVERS,
     admin_client,
+    check_overrides,
     group_client,
     other_cluster,
     overrides_of,
 )
 from copycat_connect.config.offsets_store import primary_topic, worker_client_keys
-from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import load_plugins
 from copycat_connect.validation import WorkerRules, connector_plugin, validate_connector

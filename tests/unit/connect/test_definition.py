@@ -35,8 +35,7 @@ from copycat_connect.config import (
     topic_prefix,
 )
 from copycat_connect.config.parsing import parse_type, setting_to_string
-from copycat_connect.config.password import Password
-from copycat_connect.config.setting import Type
+from copycat_connect.config.setting import Password, Type
 from copycat_connect.config.validators import topic_names, usable_name
 from copycat_connect.errors import ConfigError
 from hypothesis import given

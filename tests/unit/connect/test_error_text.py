@@ -9,8 +9,7 @@ import asyncio
 import os
 
 import pytest
-from copycat_connect.error_text import bounded, said_by, text_of, writable
-from copycat_connect.trace_line import trace_line
+from copycat_connect.error_text import bounded, said_by, text_of, trace_line, writable
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import NamedFileError, check_client_file, read_named_file
+from copycat_connect.files import NamedFileError, check_client_file, read_named_file
 
 
 def test_a_file_is_read_whole_up_to_the_limit(tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from copycat_connect.config.jaas import login_options
-from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
+from copycat_connect.config.login import is_oauth, librdkafka_oauth, login_options, read_oauth
 from copycat_connect.errors import ConfigError
 
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from copycat_connect.private_files import close_to_others, make_private, open_private
+from copycat_connect.files import close_to_others, make_private, open_private
 
 
 @pytest.fixture(autouse=True)

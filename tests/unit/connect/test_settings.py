@@ -18,7 +18,7 @@ from copycat_connect.config import (
     at_least,
     non_empty,
 )
-from copycat_connect.config.password import Password
+from copycat_connect.config.setting import Password
 from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
 from copycat_connect.config.validators import one_of
 from copycat_connect.errors import ConfigError

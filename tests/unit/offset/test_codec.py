@@ -1,7 +1,7 @@
 """Which records of the offsets topic are read, and how."""
 
 import pytest
-from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_connect.cluster import source_offset_key
 from copycat_eventlog.log import Record
 from copycat_eventlog.unreadable import decode
 from copycat_offset.adapters.codec import OffsetCodec

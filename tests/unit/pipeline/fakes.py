@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data import STRING_SCHEMA, Headers, Schema, SchemaAndValue
-from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.records import RecordMetadata
+from copycat_connect.data.schema import ConnectValue
 from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter
 from copycat_executor.pipeline.records.chain import Chain

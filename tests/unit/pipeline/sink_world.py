@@ -15,7 +15,7 @@ from copycat_executor.pipeline.sink.sink_loop import SinkLoop
 from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.task_run import TaskRun
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
@@ -118,7 +118,7 @@ class World:
             errant=self.errant,
         )
         loop, last_commit = SinkLoop(runtime, self.delivery(runtime)), runtime.timing.last_commit
-        TaskRun(loop, self.control, self.link, last_commit, clock=self.clock, tidy=lambda: None).run()
+        TaskFrame(loop, self.control, self.link, last_commit, clock=self.clock, tidy=lambda: None).run()
 
     def until(self, seconds: float) -> None:
         """Let the task run until that much time passed."""

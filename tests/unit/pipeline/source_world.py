@@ -13,7 +13,7 @@ from copycat_executor.pipeline.source.source_offsets import SourceCommits, Sourc
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.task_run import TaskRun
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
@@ -102,7 +102,7 @@ class World:
             closers=(self.sender.close,),
         )
         loop = SourceLoop(runtime, self.delivery(runtime))
-        TaskRun(
+        TaskFrame(
             loop, self.control, self.link, self.timing.last_commit, clock=self.clock, tidy=self._tidy
         ).run()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from copycat_connect.data import ConnectRecord, MapColumns, Schema, SinkRecord, SourceBatch
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_connect.plugin.transformations import Remaining, Values

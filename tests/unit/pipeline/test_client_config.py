@@ -3,11 +3,11 @@
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
+from copycat_connect.config.client_names import ADMIN, CONSUMER, PRODUCER
 from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
-from copycat_connect.validation.client_settings import Client, client_definition
+from copycat_connect.validation.parts import Client, client_definition
 from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
-from copycat_executor.kafka.client_keys import ADMIN, CONSUMER, PRODUCER
 
 WORKER = {"bootstrap.servers": "k:9092"}
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Schema, SinkBatch, TimestampType
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue
 from copycat_connect.errors import ConfigError, DataError, RetriableError
 from copycat_connect.plugin import Transformation
 from copycat_executor.pipeline.records.chain import Chain, ChainStep

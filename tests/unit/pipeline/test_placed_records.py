@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from copycat_connect.data import SourceBatch
-from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.data.records import RecordMetadata
 from copycat_executor.pipeline.records.chain import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_executor.pipeline.task.stages import ToleranceExceededError

@@ -9,7 +9,7 @@ from copycat_connect.data import (
     SourceRecord,
     UnreadableRecord,
 )
-from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.data.records import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_executor.pipeline.records.chain import Chain, ChainStep

@@ -9,7 +9,7 @@ from types import FrameType
 
 import pytest
 from copycat_connect.data import SourceBatch
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue
 from copycat_connect.plugin import HeaderConverter, PluginKind, Plugins, load_plugins
 from copycat_executor.pipeline.records.chain import Chain, ChainStep
 from copycat_executor.pipeline.records.converters import Converters

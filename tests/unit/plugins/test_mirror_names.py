@@ -9,7 +9,6 @@ from confluent_kafka.admin import ConfigEntry
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.checkpoint.task import Checkpoints
-from copycat_mirror.client_names import librdkafka_settings
 from copycat_mirror.clients import Clients
 from copycat_mirror.cluster import Cluster
 from copycat_mirror.filters import NameFilter
@@ -221,10 +220,24 @@ def test_validation_tells_what_does_not_go_together() -> None:
     ]
 
 
-def test_a_store_that_is_a_device_is_refused_with_its_key() -> None:
-    given = {"ssl.truststore.type": "PEM", "ssl.truststore.location": "/dev/zero"}
-    with pytest.raises(ConfigError, match=r"source\.cluster\.ssl\.truststore\.location has '/dev/zero'"):
-        librdkafka_settings(given, "source.cluster.")
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        (
+            {"type": "PEM", "location": "/dev/zero"},
+            r"source\.cluster\.ssl\.truststore\.location has '/dev/zero'",
+        ),
+        ({"location": "trust.jks"}, r"source\.cluster\.ssl\.truststore\.location must be a PEM file"),
+    ],
+)
+def test_a_store_that_no_client_reads_is_refused_with_its_key(store: Mapping[str, str], said: str) -> None:
+    given = {f"source.cluster.ssl.truststore.{key}": value for key, value in store.items()}
+    with pytest.raises(ConfigError, match=rf"source\.cluster\.ssl\.truststore\.location {said}"):
+        Clients({**SOURCE, **given}, "test").admin("source.cluster.")
+
+
+def test_a_small_fetch_makes_a_client_as_it_does_for_a_sink() -> None:
+    Clients({**SOURCE, "consumer.fetch.max.bytes": "2000"}, "test").consumer("source.cluster.").close()
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, NamedTuple
-
-from copycat_connect.cluster.config import Config
-from copycat_connect.cluster.sink_group import GROUP_OVERRIDE, sink_group
+from typing import Final, NamedTuple, TypeAlias
 
 GRPC_PORTS: Final[Mapping[str, int]] = MappingProxyType(
     {"config": 9101, "offset": 9102, "status": 9103, "scheduler": 9104, "executor": 9105}
@@ -18,6 +16,15 @@ GRPC_PORTS: Final[Mapping[str, int]] = MappingProxyType(
 REST_PORT: Final = 8083
 """The port of the REST interface, as in Kafka Connect."""
 _WILDCARD_HOSTS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
+ORPHANED_HOST_SECONDS: Final = 1.0
+"""A task host whose executor died has ended after so long: its kernel sees to that."""
+Config: TypeAlias = Mapping[str, str | None]
+"""Key to text, in the order it was given; None is JSON's null. Placeholders are in it as they were written,
+unless what returns it says that it has resolved them."""
+GROUP_OVERRIDE: Final = "consumer.override.group.id"
+"""The key by which a sink connector chooses another group (KIP-458)."""
+_NO_OVERRIDES: Final[Config] = MappingProxyType({})
+_TEXT: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 def default_address(role: str) -> str:
@@ -42,10 +49,6 @@ class Caller:
     """The user's name; roles, the log and the history know the user by it."""
     groups: frozenset[str] = frozenset()
     """Groups the user is in, for roles."""
-
-
-ORPHANED_HOST_SECONDS: Final = 1.0
-"""A task host whose executor died has ended after so long: its kernel sees to that."""
 
 
 class Instance(NamedTuple):
@@ -102,6 +105,28 @@ class TopicPartition(NamedTuple):
     """The partition's number, from 0."""
 
 
+def sink_group(connector: str, config: Config = _NO_OVERRIDES) -> str:
+    """Return the consumer group of a sink connector: `connect-<name>` unless its configuration overrides it.
+
+    Its tasks read in this group and commit their positions there; the REST interface shows and changes those.
+
+    Args:
+        connector: The connector's name.
+        config: The connector's configuration; blanks around the override do not count.
+    """
+    return (config.get(GROUP_OVERRIDE) or "").strip() or f"connect-{connector}"
+
+
+def source_offset_key(connector: str, partition: bytes) -> bytes:
+    """Return `["<connector>",<partition>]`; the partition is compact JSON, whose bytes are its identity."""
+    return b"[%b,%b]" % (_TEXT.encode(connector).encode(), partition)
+
+
+def in_any_order(partition: str | bytes) -> str:
+    """Return a text that is the same for each order in which the keys of a partition may be written."""
+    return json.dumps(json.loads(partition), sort_keys=True)
+
+
 __all__ = [
     "GROUP_OVERRIDE",
     "GRPC_PORTS",
@@ -117,4 +142,5 @@ __all__ = [
     "in_order",
     "is_wildcard",
     "sink_group",
+    "source_offset_key",
 ]

@@ -2,8 +2,7 @@
 
 from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recommender, Validator, Width
-from copycat_connect.config.password import Password
-from copycat_connect.config.setting import Type
+from copycat_connect.config.setting import ConfigValue, Password, Type
 from copycat_connect.config.user_pattern import matches_java_regex
 from copycat_connect.config.validators import (
     all_of,
@@ -21,7 +20,6 @@ from copycat_connect.config.validators import (
     topic_name,
     topic_prefix,
 )
-from copycat_connect.config.values import ConfigValue
 
 BOOLEAN = Type.BOOLEAN
 STRING = Type.STRING

@@ -5,10 +5,13 @@ Values are taken as they are written: placeholders are for the caller to resolve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.parsing import parse_type
+from copycat_connect.config.setting import Type
+from copycat_connect.errors import ConfigError
 
 BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
 PRODUCER_OVERRIDE: Final = "producer.override."
@@ -21,6 +24,13 @@ EMBEDDED_SERVERS: Final = "embedded.bootstrap.servers"
 """Worker property that is there with an embedded Kafka alone: where everybody reaches it without a login."""
 _SECURITY: Final = ("security.", "sasl.", "ssl.")
 _LOGIN: Final = "sasl.jaas.config"
+POLICY = "connector.client.config.override.policy"
+ALLOWLIST = "connector.client.config.override.allowlist"
+_PACKAGE = "org.apache.kafka.connect.connector.policy."
+_SUFFIX = "ConnectorClientConfigOverridePolicy"
+_PRINCIPAL = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+OverridePolicy = Callable[[str], str | None]
+"""Returns why a setting may not be overridden, or None when it may."""
 
 
 def overridden(worker: Config, own: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
@@ -104,3 +114,55 @@ def under(config: Config, prefix: str) -> dict[str, str]:
         for key, value in config.items()
         if key.startswith(prefix) and value is not None
     }
+
+
+def override_policy(worker: Config) -> OverridePolicy:
+    """Return the policy that a worker's properties name.
+
+    Raises:
+        ConfigError: There is no such policy.
+    """
+    given = worker.get(POLICY)
+    name = "All" if given is None else given.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX)
+    match name:
+        case "All":
+            return lambda _: None
+        case "None":
+            allowed: frozenset[str] = frozenset()
+        case "Principal":
+            allowed = _PRINCIPAL
+        case "Allowlist":
+            allowed = frozenset(parse_type(ALLOWLIST, worker.get(ALLOWLIST) or "", Type.LIST))
+        case _:
+            raise ConfigError(
+                f"Invalid value {given} for configuration {POLICY}: Class {given} could not be found.",
+                key=POLICY,
+            )
+
+    def refuse(setting: str) -> str | None:
+        if setting in allowed:
+            return None
+        return (
+            f"The '{name}' policy does not allow '{setting}' to be overridden in the connector configuration."
+        )
+
+    return refuse
+
+
+def check_overrides(worker: Config, overrides: Config) -> None:
+    """Check client overrides of a connector, given with their whole keys, against the worker's policy.
+
+    One written under another policy, or past the REST interface, is found where it is used.
+
+    Raises:
+        ConfigError: The policy does not allow one, or there is no such policy; the text names the key.
+    """
+    if not overrides:
+        return
+    policy = override_policy(worker)
+    for key in overrides:
+        refusal = policy(key.partition(".override.")[2])
+        if refusal is not None:
+            raise ConfigError(
+                f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}", key=key
+            )

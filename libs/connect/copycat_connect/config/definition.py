@@ -9,8 +9,7 @@ from types import MappingProxyType
 from copycat_connect.cluster import Config
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import ClassLookup, parse_type
-from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigSetting, ConfigValue
 from copycat_connect.errors import ConfigError
 
 

@@ -7,15 +7,20 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from copycat_connect.config.code_points import Range, Ranges, complement, of_text, without_case, written
 from copycat_connect.config.java_properties import (
     HORIZONTAL,
     VERTICAL,
+    Range,
+    Ranges,
+    complement,
     digit,
     in_any_case,
+    of_text,
     property_named,
     space,
+    without_case,
     word,
+    written,
 )
 
 #: The letters of all scripts are 600, and each takes the engine two microseconds.

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from copycat_connect.config.code_points import Range, Ranges, complement, intersection, union
 from copycat_connect.config.java_escapes import Escapes
+from copycat_connect.config.java_properties import Range, Ranges, complement, intersection, union
 
 
 def _read_class(reader: Escapes) -> Ranges:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from copycat_connect.config.password import Password
-from copycat_connect.config.setting import ConfigSetting, Type
+from copycat_connect.config.setting import ConfigSetting, Password, Type
 from copycat_connect.data.java import double_text, parse_integer, to_text
 from copycat_connect.errors import ConfigError
 

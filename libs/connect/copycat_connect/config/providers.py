@@ -12,10 +12,11 @@ from copycat_connect.config.properties import parse_properties
 from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import MAX_NAMED_FILE_BYTES, NamedFileError, read_named_file
+from copycat_connect.files import MAX_NAMED_FILE_BYTES, NamedFileError, read_named_file
 
 _log = logging.getLogger(__name__)
 _ALLOWLIST = "allowlist.pattern"
+_PACKAGE = "org.apache.kafka.common.config.provider."
 
 
 class AllowedPaths:
@@ -144,7 +145,6 @@ def _vault(params: Mapping[str, str], environment: Mapping[str, str]) -> ConfigP
     return VaultConfigProvider(params, environment)
 
 
-_PACKAGE = "org.apache.kafka.common.config.provider."
 _PROVIDERS: Mapping[str, Callable[[Mapping[str, str], Mapping[str, str]], ConfigProvider]] = {
     "FileConfigProvider": FileConfigProvider,
     "DirectoryConfigProvider": DirectoryConfigProvider,

@@ -37,8 +37,7 @@ from copycat_connect.cluster import Config
 from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recommender, Validator, Width
 from copycat_connect.config.parsing import ClassLookup
-from copycat_connect.config.password import Password
-from copycat_connect.config.setting import ConfigSetting, Type
+from copycat_connect.config.setting import ConfigSetting, Password, Type
 from copycat_connect.config.validators import all_of, at_least, one_of
 
 S = TypeVar("S", bound="Settings")

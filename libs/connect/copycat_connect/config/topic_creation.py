@@ -18,7 +18,6 @@ from copycat_connect.config.framework_names import (
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import invalid_value, setting_text
 from copycat_connect.config.setting import ConfigSetting, Type
-from copycat_connect.config.topic_sizes import valid_partitions, valid_replication_factor
 from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 
 DEFAULT_GROUP: Final = "default"
@@ -212,3 +211,20 @@ def _topic_configs(config: Config, group: str) -> dict[str, str]:
     prefix = creation_key(group, "")
     found = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
     return {name: value for name, value in found.items() if value is not None and name not in _OWN}
+
+
+def valid_partitions(name: str, value: ConfigSetting) -> None:
+    """Accept numbers of partitions."""
+    if value is None or (value < 1 and value != -1):
+        reason = "Number of partitions must be positive, or -1 to use the broker's default"
+        raise invalid_value(name, value, reason)
+
+
+def valid_replication_factor(name: str, value: ConfigSetting) -> None:
+    """Accept replication factors; whether there are brokers enough shows when the topic is created."""
+    if value is None or (value < 1 and value != -1):
+        reason = (
+            "Replication factor must be positive and not larger than the number of brokers "
+            "in the Kafka cluster, or -1 to use the broker's default"
+        )
+        raise invalid_value(name, value, reason)

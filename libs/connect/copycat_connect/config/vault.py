@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import check_client_file, read_named_file
+from copycat_connect.files import check_client_file, read_named_file
 
 ADDRESS: Final = "address"
 TOKEN: Final = "token"  # noqa: S105 - the name of a parameter

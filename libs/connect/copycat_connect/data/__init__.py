@@ -2,8 +2,10 @@
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch, SourceBatch
-from copycat_connect.data.far_dates import FarDate, FarTimestamp
+from copycat_connect.data.columns import MapColumn, MapColumns, StructColumn, StructColumns
 from copycat_connect.data.headers import Header, Headers
+from copycat_connect.data.java_calendar import FarDate, FarTimestamp
+from copycat_connect.data.java_lines import Texts
 from copycat_connect.data.logical import (
     DATE_SCHEMA,
     OPTIONAL_DATE_SCHEMA,
@@ -13,14 +15,14 @@ from copycat_connect.data.logical import (
     TIMESTAMP_SCHEMA,
     decimal_schema,
 )
-from copycat_connect.data.map_columns import MapColumn, MapColumns
 from copycat_connect.data.projection import SchemaProjectionError, project
-from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import (
     ConnectRecord,
+    RecordMetadata,
     SinkRecord,
     SourceRecord,
     TimestampType,
+    UnreadableRecord,
 )
 from copycat_connect.data.schema import (
     BOOLEAN_SCHEMA,
@@ -31,6 +33,7 @@ from copycat_connect.data.schema import (
     INT16_SCHEMA,
     INT32_SCHEMA,
     INT64_SCHEMA,
+    NULL,
     OPTIONAL_BOOLEAN_SCHEMA,
     OPTIONAL_BYTES_SCHEMA,
     OPTIONAL_FLOAT32_SCHEMA,
@@ -41,18 +44,15 @@ from copycat_connect.data.schema import (
     OPTIONAL_INT64_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
+    ConnectValue,
     Field,
     Schema,
+    SchemaAndValue,
     SchemaType,
 )
-from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
 from copycat_connect.data.schema_builder import SchemaBuilder, SchemaBuilderError
 from copycat_connect.data.struct import Struct
-from copycat_connect.data.struct_columns import StructColumn, StructColumns
-from copycat_connect.data.texts import Texts
-from copycat_connect.data.unreadable import UnreadableRecord
 from copycat_connect.data.validation import validate_value
-from copycat_connect.data.value import ConnectValue
 
 __all__ = [
     "BOOLEAN_SCHEMA",

@@ -11,8 +11,7 @@ from typing import overload
 
 from copycat_connect.data.headers import Header
 from copycat_connect.data.records import SinkRecord, SourceRecord
-from copycat_connect.data.schema import OPTIONAL_BYTES_SCHEMA, Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import OPTIONAL_BYTES_SCHEMA, ConnectValue, Schema
 
 Offset = Mapping[str, ConnectValue]
 RawHeaders = Sequence[tuple[str, bytes | None]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from copycat_connect.data.schema import Schema
+from copycat_connect.data.schema import ConnectValue, Schema
 from copycat_connect.data.validation import check_header
-from copycat_connect.data.value import ConnectValue
 
 
 class Header(NamedTuple):

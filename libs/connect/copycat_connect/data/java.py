@@ -10,8 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 from copycat_connect.data.java_calendar import java_date_text
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema
 
 # Java replaces an encoded surrogate as one malformed sequence, Python byte by byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")

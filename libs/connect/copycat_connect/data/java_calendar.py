@@ -1,4 +1,4 @@
-"""Java's calendar: Julian until 1582-10-04, Gregorian from the next day, 1582-10-15, on; any year.
+"""Java's calendar, for dates of any year: Julian until 1582-10-04, Gregorian from 1582-10-15 on.
 
 Python's `datetime` counts by the Gregorian calendar alone, and by the years 1 to 9999 only. A year here is
 astronomical: 0 is the year 1 before Christ, -1 the year 2. Days are counted from 1970-01-01.
@@ -6,8 +6,9 @@ astronomical: 0 is the year 1 before Christ, -1 the year 2. Days are counted fro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 #: 1582-10-15, the first day of the Gregorian calendar.
 FIRST_GREGORIAN_DAY: Final = -141_427
@@ -24,6 +25,7 @@ _NAMES_OF_DAYS: Final = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")
 _NAMES_OF_MONTHS: Final = (
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 )  # fmt: skip
+_JAVA_CLASS: Final = "java.util.Date"
 
 
 class CalendarDay(NamedTuple):
@@ -102,3 +104,27 @@ def java_date_text(millis: int) -> str:
     year = found.year if found.year > 0 else 1 - found.year
     clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
     return f"{weekday} {month} {found.day:02d} {clock} UTC {year}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FarDate:
+    """A day of a Date field that `date` cannot hold."""
+
+    days: int
+    """Days since 1970-01-01."""
+    java_class: ClassVar[str] = _JAVA_CLASS
+
+    def __str__(self) -> str:
+        return java_date_text(self.days * DAY_MILLIS)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FarTimestamp:
+    """A point in time of a Timestamp field that `datetime` cannot hold."""
+
+    millis: int
+    """Milliseconds since the epoch."""
+    java_class: ClassVar[str] = _JAVA_CLASS
+
+    def __str__(self) -> str:
+        return java_date_text(self.millis)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import overload
 
+from copycat_connect.data.columns import MapColumns
 from copycat_connect.data.java import map_template, to_text, to_text_under
-from copycat_connect.data.map_columns import MapColumns
-from copycat_connect.data.schema import Schema
+from copycat_connect.data.schema import ConnectValue, Schema
 from copycat_connect.data.struct import Struct
-from copycat_connect.data.texts import Texts
-from copycat_connect.data.value import ConnectValue
 
 #: Types that `%s` writes as Java does.
 _PLAIN = frozenset({str, int})
@@ -100,3 +99,35 @@ def _lines_of_structs(values: Sequence[Struct], end: str) -> str | None:
 def _filled(template: str, end: str, rows: Sequence[Sequence[ConnectValue]]) -> str | None:
     items = tuple(chain.from_iterable(rows))
     return (template + end) * len(rows) % items if _PLAIN.issuperset(map(type, items)) else None
+
+
+class Texts(Sequence[str]):
+    """What a converter makes of many encoded texts, for whoever writes them on in the same encoding."""
+
+    __slots__ = ("_texts", "encoded")
+
+    encoded: Sequence[bytes]
+    """The UTF-8 of each."""
+
+    def __init__(self, encoded: Sequence[bytes]) -> None:
+        """Wrap texts, each of them valid UTF-8; nothing is checked."""
+        self.encoded = encoded
+        self._texts: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._decoded()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._decoded())
+
+    def _decoded(self) -> list[str]:
+        if self._texts is None:
+            self._texts = [data.decode() for data in self.encoded]
+        return self._texts

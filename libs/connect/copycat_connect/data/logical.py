@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
-from copycat_connect.data.far_dates import FarDate, FarTimestamp
+from copycat_connect.data.java_calendar import FarDate, FarTimestamp
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.errors import DataError
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from copycat_connect.data.java import float_text
-from copycat_connect.data.schema import SchemaType
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, SchemaType
 
 
 class Int8(int):

@@ -11,9 +11,8 @@ from decimal import Decimal
 from typing import Final
 
 from copycat_connect.data.java import class_text, round_to_float32, to_text
-from copycat_connect.data.schema import Schema, SchemaType
+from copycat_connect.data.schema import ConnectValue, Schema, SchemaType
 from copycat_connect.data.struct import Struct
-from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError, ErrorCode
 
 #: Numbers may become any type at or after their own.

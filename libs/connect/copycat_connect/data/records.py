@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from copycat_connect.data.headers import Header, Headers
 from copycat_connect.data.java import to_text, to_text_under
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema
 
 R = TypeVar("R", bound="ConnectRecord")
 _new = object.__new__
+_COMMON = ("topic", "kafka_partition", "key", "value", "key_schema", "value_schema", "timestamp")
 
 
 class TimestampType(IntEnum):
@@ -133,9 +133,6 @@ class ConnectRecord:
     def __repr__(self) -> str:
         body = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._attributes())
         return f"{type(self).__name__}({body}, headers={list(self._headers)!r})"
-
-
-_COMMON = ("topic", "kafka_partition", "key", "value", "key_schema", "value_schema", "timestamp")
 
 
 class SourceRecord(ConnectRecord):
@@ -295,3 +292,54 @@ class SinkRecord(ConnectRecord):
             "original_partition",
             "original_offset",
         )
+
+
+class RecordMetadata(NamedTuple):
+    """Where Kafka put a record."""
+
+    topic: str
+    """Topic name."""
+    partition: int
+    """Partition number."""
+    offset: int
+    """Offset within the partition; -1 when it is not known."""
+    timestamp: int | None = None
+    """Milliseconds since the epoch the broker stored; None when it is not known."""
+
+
+class UnreadableRecord(SourceRecord):
+    """Something a source task found and cannot make a record of: a line, a row, the rest of a file.
+
+    It takes the place of the record among those that `poll` returns. When all before it were handed over, it
+    is reported as any failed record is (`errors.tolerance`, counters, log), and never written to its topic.
+    Tolerated, its source offset counts as that of a record: the task goes on behind it. Not tolerated, the
+    task fails, and begins with it again when it is restarted.
+
+    A dead letter holds what was found: bytes as they are, text in UTF-8, else JSON; its headers name source
+    partition, source offset and the error.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(  # as its parent
+        self,
+        source_partition: Mapping[str, ConnectValue] | None,
+        source_offset: Mapping[str, ConnectValue] | None,
+        topic: str,
+        value: ConnectValue,
+        error: Exception,
+        *,
+        value_schema: Schema | None = None,
+    ) -> None:
+        """Make one.
+
+        Args:
+            source_partition: As that of a record.
+            source_offset: Where to continue behind it.
+            topic: Where a record would have gone.
+            value: What was found, best as bytes; None where it is too much to keep.
+            error: Why it cannot be read, with the place: it is what a user sees.
+            value_schema: The schema of a value that is neither bytes nor text.
+        """
+        super().__init__(source_partition, source_offset, topic, value, value_schema=value_schema)
+        self.error = error

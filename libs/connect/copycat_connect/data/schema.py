@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
 
-from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
+
+ConnectValue: TypeAlias = Any
+"""None, bool, int, float, str, bytes, list, dict, Struct, Decimal, date, time or datetime.
+
+FarDate and FarTimestamp stand for dates and datetimes outside of the years 1 to 9999.
+"""
 
 
 class SchemaType(Enum):
@@ -181,3 +187,15 @@ OPTIONAL_FLOAT64_SCHEMA = Schema(SchemaType.FLOAT64, optional=True)
 OPTIONAL_BOOLEAN_SCHEMA = Schema(SchemaType.BOOLEAN, optional=True)
 OPTIONAL_STRING_SCHEMA = Schema(SchemaType.STRING, optional=True)
 OPTIONAL_BYTES_SCHEMA = Schema(SchemaType.BYTES, optional=True)
+
+
+class SchemaAndValue(NamedTuple):
+    """A value and its schema."""
+
+    schema: Schema | None
+    """The schema; None for schemaless data."""
+    value: ConnectValue
+    """The value."""
+
+
+NULL = SchemaAndValue(None, None)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from copycat_connect.data.schema import Field, Schema, SchemaType
+from copycat_connect.data.schema import ConnectValue, Field, Schema, SchemaType
 from copycat_connect.data.validation import validate_value
-from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError, ErrorCode
 
 

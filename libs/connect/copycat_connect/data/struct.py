@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from copycat_connect.data.java import to_text_under
-from copycat_connect.data.schema import Field, Schema, SchemaType
+from copycat_connect.data.schema import ConnectValue, Field, Schema, SchemaType
 from copycat_connect.data.validation import validate_value
-from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 
 _new = object.__new__

@@ -8,11 +8,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Protocol
 
-from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import class_text, to_text
+from copycat_connect.data.java_calendar import FarDate, FarTimestamp
 from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
-from copycat_connect.data.schema import Schema, SchemaType
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema, SchemaType
 from copycat_connect.errors import DataError
 
 Check = Callable[[ConnectValue], bool]

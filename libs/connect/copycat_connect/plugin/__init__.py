@@ -4,6 +4,8 @@ from copycat_connect.cluster import Caller
 from copycat_connect.plugin.connectors import (
     Connector,
     ExactlyOnceSupport,
+    OffsetEffect,
+    OffsetMove,
     SinkConnector,
     SourceConnector,
 )
@@ -18,7 +20,6 @@ from copycat_connect.plugin.contexts import (
 )
 from copycat_connect.plugin.converters import Converter, HeaderConverter
 from copycat_connect.plugin.loading import load_plugins
-from copycat_connect.plugin.offset_moves import OffsetEffect, OffsetMove
 from copycat_connect.plugin.page import render_page
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.rest_extensions import (
@@ -32,10 +33,9 @@ from copycat_connect.plugin.rest_extensions import (
     RestRequest,
 )
 from copycat_connect.plugin.spark import SparkSourceTask, SparkUnit
-from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
+from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
 from copycat_connect.plugin.transformations import Predicate, Transformation
-from copycat_connect.plugin.unloadable import UnloadablePlugin
 
 __all__ = [
     "CONNECTORS",

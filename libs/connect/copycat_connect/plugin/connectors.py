@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
 from copycat_connect.cluster import Config, TopicPartition
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigValue
 from copycat_connect.plugin.contexts import ConnectorContext, SourceOffset, SourcePartition
-from copycat_connect.plugin.offset_moves import OffsetEffect, OffsetMove
 
 
 class ExactlyOnceSupport(Enum):
@@ -180,3 +180,27 @@ class SinkConnector(Connector):
         """
         del config, offsets
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetMove:
+    """A source partition that would go from one offset to another."""
+
+    partition: SourcePartition
+    """The source partition."""
+    before: SourceOffset | None
+    """Its offset now; None where it has none, and begins at its start."""
+    after: SourceOffset | None
+    """The offset it would have; None: it would begin at its start."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetEffect:
+    """What a move would do; where the count is not exact, the most that it can be."""
+
+    repeated: int | None
+    """How much would be delivered once more; None when that is unknown."""
+    skipped: int | None
+    """How much would never be delivered; None when that is unknown."""
+    unit: str = "records"
+    """What is counted, in the plural."""

@@ -11,9 +11,7 @@ from copycat_connect.config.key import Importance
 from copycat_connect.config.settings import Settings, key
 from copycat_connect.config.validators import one_of
 from copycat_connect.data.headers import Headers
-from copycat_connect.data.schema import STRING_SCHEMA, Schema
-from copycat_connect.data.schema_and_value import SchemaAndValue
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import STRING_SCHEMA, ConnectValue, Schema, SchemaAndValue
 
 CONVERTER_TYPE = "converter.type"
 """The key that says what a converter converts; the engine sets it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
-from copycat_connect.plugin.unloadable import UnloadablePlugin
+from copycat_connect.plugin.spec import UnloadablePlugin
 
 
 class UnknownPluginError(ConfigError):

@@ -13,8 +13,7 @@ from copycat_connect.config.definition import ConfigDef
 from copycat_connect.error_text import text_of
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin.registry import Plugins
-from copycat_connect.plugin.spec import PluginKind, PluginSpec
-from copycat_connect.plugin.unloadable import UnloadablePlugin
+from copycat_connect.plugin.spec import PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.versions import version_order
 
 ENTRY_POINTS: Final = "copycat.plugins"

@@ -11,8 +11,7 @@ from copycat_connect.plugin.errors import (
     UnknownPluginError,
     UnloadablePluginError,
 )
-from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
-from copycat_connect.plugin.unloadable import UnloadablePlugin
+from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.versions import version_range
 
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch, SourceBatch
-from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.records import RecordMetadata, SourceRecord
 from copycat_connect.plugin.contexts import SinkTaskContext, SourceTaskContext
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.values import ConfigValue
-from copycat_connect.data.map_columns import MapColumns
+from copycat_connect.config.setting import ConfigValue
+from copycat_connect.data.columns import MapColumns
 from copycat_connect.data.records import ConnectRecord
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema
 from copycat_connect.plugin.contexts import TransformationContext
 
 R = TypeVar("R", bound=ConnectRecord)

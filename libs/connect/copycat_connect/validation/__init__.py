@@ -7,7 +7,7 @@ from copycat_connect.validation.connector import (
     validate_connector,
 )
 from copycat_connect.validation.infos import ConfigInfo, ConfigInfos
-from copycat_connect.validation.plugin_keys import plugin_keys
+from copycat_connect.validation.parts import plugin_keys
 
 __all__ = [
     "ConfigInfo",

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.client_choices import refusal
+from copycat_connect.config.client_overrides import OverridePolicy, override_policy
 from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.delivery import ExactlyOnceSources, Guarantee, guarantee_of_source
 from copycat_connect.config.framework_names import (
@@ -20,11 +21,9 @@ from copycat_connect.config.framework_names import (
     VALUE_CONVERTER,
 )
 from copycat_connect.config.key import ConfigKey
-from copycat_connect.config.override_policy import OverridePolicy, override_policy
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.placeholders import provider_of
-from copycat_connect.config.setting import Type
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigValue, Type
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 from copycat_connect.plugin.contexts import TransformationContext
@@ -33,17 +32,24 @@ from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation.aliases import class_lookup
-from copycat_connect.validation.client_settings import Client, client_definition
 from copycat_connect.validation.connector_definition import (
     CONVERTER_KINDS,
     DefinitionContext,
     connector_definition,
 )
-from copycat_connect.validation.converters import validate_converter
 from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once, check_guarantee
 from copycat_connect.validation.infos import ConfigInfos, main_infos, prefixed_infos
-from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
-from copycat_connect.validation.transformations import NoQueries, check_transformations
+from copycat_connect.validation.parts import (
+    Client,
+    Found,
+    NoQueries,
+    check_group,
+    check_topics,
+    check_transformations,
+    client_definition,
+    dead_letter_topic,
+    validate_converter,
+)
 
 
 def _validate_overrides(raw: Config, client: Client, policy: OverridePolicy) -> ConfigInfos:

@@ -25,8 +25,7 @@ from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
-from copycat_connect.validation.aliases import alias_keys, check_class
-from copycat_connect.validation.recommenders import ClassRecommender, VersionRecommender
+from copycat_connect.validation.aliases import ClassRecommender, VersionRecommender, alias_keys, check_class
 
 CONVERTER_KINDS: Mapping[str, PluginKind] = {
     KEY_CONVERTER: PluginKind.CONVERTER,

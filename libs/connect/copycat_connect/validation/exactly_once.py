@@ -12,7 +12,7 @@ from copycat_connect.config.framework_names import (
     TRANSACTION_BOUNDARY,
 )
 from copycat_connect.config.parsing import invalid_value
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigValue
 from copycat_connect.error_text import said_by
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import setting_to_string
-from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigSetting, ConfigValue
 
 
 @dataclass(frozen=True, slots=True)

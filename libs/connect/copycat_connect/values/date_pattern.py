@@ -9,14 +9,14 @@ until 1582-10-04. A zone that is named has the offset of its name at any time, P
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
-from copycat_connect.data.java_calendar import DAY_MILLIS, day_number, day_of_year_number
+from copycat_connect.data.java_calendar import DAY_MILLIS, calendar_day, day_number, day_of_year_number
 from copycat_connect.errors import ConfigError
-from copycat_connect.values.date_fields import NUMBERS, DateFields
 
 _GMT = re.compile("GMT", re.IGNORECASE)
 #: By the count of the letter X: +hh, +hhmm, +hh:mm.
@@ -28,6 +28,19 @@ _ISO = {
 _RFC_822 = _ISO[2]
 _AFTER_GMT = re.compile(r"([+-])([01]?\d|2[0-3]):([0-5]\d)")
 _Zone = tuple[int, int]
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_TOKENS = re.compile(
+    r"(?P<quote>'')|'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\4*)|(?P<text>[^a-zA-Z']+)"
+)
+_CENTURY_START = 1946
+_NUMBER = re.compile(r"[ \t]*(-?[0-9]+)")
+Numbers = dict[str, int]
+#: Letters that only format: what Java makes of weeks in a text depends on whatever else the text says.
+_FORMAT_ONLY = "wWFY"
 
 
 def parse_zone(letter: str, count: int, text: str, place: int) -> _Zone | None:
@@ -72,22 +85,6 @@ def _names() -> tuple[re.Pattern[str], dict[str, int]]:
         offsets |= dict.fromkeys(map(str.lower, names), int(minutes))
     longest_first = sorted(offsets, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE), offsets
-
-
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_TOKENS = re.compile(
-    r"(?P<quote>'')|'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\4*)|(?P<text>[^a-zA-Z']+)"
-)
-_CENTURY_START = 1946
-_NUMBER = re.compile(r"[ \t]*(-?[0-9]+)")
-Numbers = dict[str, int]
-
-#: Letters that only format: what Java makes of weeks in a text depends on whatever else the text says.
-_FORMAT_ONLY = "wWFY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +278,75 @@ def _cut(number: int, bits: int) -> int:
     """Return the number Java's int or long holds: what is beyond them is cut off."""
     low = number & (1 << bits) - 1
     return low - (1 << bits) if low >> bits - 1 else low
+
+
+class DateFields:
+    """A point in time, taken apart in UTC."""
+
+    __slots__ = ("day", "days", "hour", "millis", "minute", "month", "second", "year")
+
+    def __init__(self, millis: int) -> None:
+        """Split milliseconds since the epoch."""
+        self.days, of_day = divmod(millis, DAY_MILLIS)
+        seconds, self.millis = divmod(of_day, 1000)
+        minutes, self.second = divmod(seconds, 60)
+        self.hour, self.minute = divmod(minutes, 60)
+        self.year, self.month, self.day = calendar_day(self.days)
+
+    @property
+    def year_of_era(self) -> int:
+        """The year counted from 1 in both directions."""
+        return self.year if self.year > 0 else 1 - self.year
+
+    @property
+    def weekday(self) -> int:
+        """Days since Monday."""
+        return (self.days + 3) % 7
+
+    @property
+    def year_of_week(self) -> int:
+        """The year whose week it is: the last days of December may lie in the next year's first week."""
+        new_year = day_number(self.year + 1, 1, 1)
+        return self.year + (new_year - self.days <= _since_sunday(new_year))
+
+
+def _since_sunday(days: int) -> int:
+    return (days + 4) % 7
+
+
+def _day_of_year(fields: DateFields) -> int:
+    return fields.days - day_number(fields.year, 1, 1) + 1
+
+
+def _day_of_month(fields: DateFields) -> int:
+    """Return which day of its month it is: the month of the cutover has no days 5 to 14."""
+    return fields.days - day_number(fields.year, fields.month, 1)
+
+
+def _week_of_year(fields: DateFields) -> int:
+    if fields.year_of_week > fields.year:
+        return 1
+    new_year = day_number(fields.year, 1, 1)
+    return (fields.days - new_year + _since_sunday(new_year)) // 7 + 1
+
+
+def _week_of_month(fields: DateFields) -> int:
+    return (_day_of_month(fields) + _since_sunday(day_number(fields.year, fields.month, 1))) // 7 + 1
+
+
+#: Pattern letter -> the number it shows.
+NUMBERS: Final[Mapping[str, Callable[[DateFields], int]]] = {
+    "d": lambda fields: fields.day,
+    "D": _day_of_year,
+    "F": lambda fields: _day_of_month(fields) // 7 + 1,
+    "w": _week_of_year,
+    "W": _week_of_month,
+    "u": lambda fields: fields.weekday + 1,
+    "H": lambda fields: fields.hour,
+    "k": lambda fields: fields.hour or 24,
+    "K": lambda fields: fields.hour % 12,
+    "h": lambda fields: fields.hour % 12 or 12,
+    "m": lambda fields: fields.minute,
+    "s": lambda fields: fields.second,
+    "S": lambda fields: fields.millis,
+}

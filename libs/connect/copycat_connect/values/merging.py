@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from datetime import date, datetime, time
 
 from copycat_connect.data import logical
-from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import round_to_float32, to_text
+from copycat_connect.data.java_calendar import FarDate, FarTimestamp
 from copycat_connect.data.narrow import narrowed
-from copycat_connect.data.schema import Schema, SchemaType
-from copycat_connect.data.schema_and_value import SchemaAndValue
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema, SchemaAndValue, SchemaType
 from copycat_connect.errors import DataError
 from copycat_connect.values.text import date_millis
 

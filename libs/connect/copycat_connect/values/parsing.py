@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from copycat_connect.data.schema import BOOLEAN_SCHEMA, STRING_SCHEMA, Schema, SchemaType
-from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import (
+    BOOLEAN_SCHEMA,
+    NULL,
+    STRING_SCHEMA,
+    ConnectValue,
+    Schema,
+    SchemaAndValue,
+    SchemaType,
+)
 from copycat_connect.errors import DataError
 from copycat_connect.values.merging import common_schema, fit
 from copycat_connect.values.scalars import parse_number, parse_temporal

@@ -26,8 +26,8 @@ from copycat_connect.data.schema import (
     INT32_SCHEMA,
     INT64_SCHEMA,
     Schema,
+    SchemaAndValue,
 )
-from copycat_connect.data.schema_and_value import SchemaAndValue
 
 INTEGERS = ((8, INT8_SCHEMA), (16, INT16_SCHEMA), (32, INT32_SCHEMA), (64, INT64_SCHEMA))
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?")

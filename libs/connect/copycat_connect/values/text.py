@@ -6,20 +6,18 @@ from base64 import b64encode
 from datetime import date, datetime, time
 from decimal import Decimal
 
-from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import class_text, double_text, float_text, to_text
-from copycat_connect.data.java_calendar import DAY_MILLIS
+from copycat_connect.data.java_calendar import DAY_MILLIS, FarDate, FarTimestamp
 from copycat_connect.data.logical import (
     date_to_days,
     time_to_millis,
     timestamp_to_millis,
 )
 from copycat_connect.data.narrow import Float32
-from copycat_connect.data.schema import Schema, SchemaType
+from copycat_connect.data.schema import ConnectValue, Schema, SchemaType
 from copycat_connect.data.struct import Struct
-from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
-from copycat_connect.values.date_fields import DateFields
+from copycat_connect.values.date_pattern import DateFields
 
 
 def value_to_text(schema: Schema | None, value: ConnectValue) -> str | None:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from copycat_connect.config import HIGH
-from copycat_connect.config.password import Password
 from copycat_connect.config.properties import parse_properties
+from copycat_connect.config.setting import Password
 from copycat_connect.config.settings import Settings, key
 from copycat_connect.errors import ConfigError
+from copycat_connect.files import read_named_file
 from copycat_connect.kafka_version import KAFKA_VERSION
-from copycat_connect.named_files import read_named_file
 from copycat_connect.plugin import (
     Caller,
     PluginKind,

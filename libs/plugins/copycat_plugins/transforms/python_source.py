@@ -13,7 +13,7 @@ from typing import Any
 
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.named_files import read_named_file
+from copycat_connect.files import read_named_file
 
 Function = Callable[[Any], Any]
 

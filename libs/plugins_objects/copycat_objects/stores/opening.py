@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from copycat_connect.config import Password
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import read_named_file
+from copycat_connect.files import read_named_file
 
 from copycat_objects.stores import keys
 from copycat_objects.stores.keys import HADOOP_CONF

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from copycat_connect.trace_line import trace_line
+from copycat_connect.error_text import trace_line
 from copycat_rest.answers import (
     ConnectorInfo,
     ConnectorState,

@@ -11,10 +11,10 @@ from copycat_connect.config.client_overrides import (
     ADMIN_OVERRIDE,
     BOOTSTRAP_SERVERS,
     admin_client,
+    check_overrides,
     overrides_of,
 )
 from copycat_connect.config.delivery import transactional_id
-from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.clients import librdkafka_config, read_security
 from copycat_eventlog.fencing import FencingRefusedError, Obstacle, fence_producers

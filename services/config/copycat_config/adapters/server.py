@@ -121,7 +121,7 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
             yield message
 
     async def _put(self, command: commands.PutConnector) -> tuple[bool, ConfigState, types_pb2.Revision]:
-        """Guess whether the connector is there and let the decision check: only then `created` is certain."""
+        """Try to create or to replace, and the other where that is refused: `created` must be certain."""
         known = find_connector(self._events.state, command.connector) is not None
         create = command.create_only or not (known or command.expected is not None)
         while True:

@@ -14,7 +14,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_connect.plugin import load_plugins
 from copycat_connect.plugin.registry import Plugins
-from copycat_connect.plugin.unloadable import failed_entry_points
+from copycat_connect.plugin.spec import failed_entry_points
 from copycat_telemetry.logs import configure_logging
 from copycat_telemetry.output import call_process, take_output
 from copycat_telemetry.printing import limit_printing

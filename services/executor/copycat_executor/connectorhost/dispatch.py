@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import assert_never
 
-from copycat_connect.cluster.source_offset_key import in_any_order
+from copycat_connect.cluster import in_any_order
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import PluginKind
-from copycat_connect.plugin import offset_moves as author
+from copycat_connect.plugin.connectors import OffsetMove
 from copycat_connect.plugin.registry import Plugins
 from copycat_telemetry.logs import set_level
 from copycat_telemetry.output import MAX_NAMED
@@ -190,7 +190,7 @@ def _explained(question: Question, wanted: ExplainOffsets) -> tuple[OffsetEffect
     if kind is not PluginKind.SOURCE:
         return None
     moves = [
-        author.OffsetMove(from_json(move.partition), from_json(move.before), from_json(move.after))
+        OffsetMove(from_json(move.partition), from_json(move.before), from_json(move.after))
         for move in wanted.moves
     ]
     effects = connector.explain_offsets(given, moves)

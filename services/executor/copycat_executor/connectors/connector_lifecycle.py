@@ -7,9 +7,9 @@ from typing import Final
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.error_text import trace_line
 from copycat_connect.errors import CopycatError, RetriableError
 from copycat_connect.failure_kind import FailureKind
-from copycat_connect.trace_line import trace_line
 from copycat_rpc.errors import code_of
 
 from copycat_executor.children.plugin_errors import PluginError

@@ -1,6 +1,6 @@
 """From what is wanted and what runs to what is to be done; level-triggered: a missed message costs a moment.
 
-Something that is to change for good is stopped first; once it is gone it is wanted and absent, hence started.
+What cannot be changed while it runs is stopped first; once it is gone it is wanted and absent, hence started.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ class Phase(Enum):
     SETTLED = auto()
     """In its target state, or changing to it."""
     FAILED = auto()
-    """Author code failed; only a user brings it back."""
+    """It failed, or its generation is stale: nothing of it runs until it is restarted or taken away."""
     STOPPING = auto()
     """Draining; gone when done."""
 
@@ -38,7 +38,7 @@ class RunningConnector:
     publishing: bool = False
     """It is being asked for task configurations."""
     restart: bool = False
-    """A restart was asked for."""
+    """It is to be stopped and started again: somebody asked for it, or it is restarted by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class RunningTask:
     """The target state it was last asked for."""
     phase: Phase = Phase.STARTING
     restart: bool = False
-    """A restart was asked for."""
+    """It is to be stopped and started again: somebody asked for it, or it is restarted by itself."""
     moving: bool = False
     """Its host is being left."""
     fenced_set: int | None = None

@@ -12,7 +12,7 @@ from copycat_connect.errors import ConfigError, ConnectError, DataError, Retriab
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
-from copycat_connect.plugin.unloadable import failed_entry_points
+from copycat_connect.plugin.spec import failed_entry_points
 
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
 from copycat_executor.driverhost.unit_reads import Fence, Jobs, PlannedUnit, UnitReads
@@ -28,8 +28,8 @@ from copycat_executor.pipeline.task.stages import (
     ToleranceExceededError,
     failing,
 )
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.spark.conf import DRIVER_SLOTS
 from copycat_executor.taskhost.assemble_source import fence_producer, guarantee_of
@@ -60,7 +60,7 @@ def spark_source_run(
     *,
     calls: CallLog,
     jobs: Jobs,
-) -> TaskRun:
+) -> TaskFrame:
     """Make the run of a task whose records Spark reads.
 
     Raises:
@@ -68,7 +68,7 @@ def spark_source_run(
     """
     timing = Timing.parse(order.worker_config)
     loop = SparkSourceLoop(order, spec, surroundings, control, link, calls=calls, jobs=jobs)
-    return TaskRun(
+    return TaskFrame(
         loop, control, link, timing.last_commit, clock=surroundings.clock, tidy=surroundings.garbage.collect
     )
 

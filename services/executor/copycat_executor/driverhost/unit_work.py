@@ -26,7 +26,7 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit, load_plugins
 from copycat_connect.plugin.contexts import SourceOffset
-from copycat_connect.validation.transformations import NO_QUERIES
+from copycat_connect.validation.parts import NO_QUERIES
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions

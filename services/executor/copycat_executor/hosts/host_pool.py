@@ -24,7 +24,8 @@ from copycat_executor.taskhost.spec import HostSpec, HostTls
 
 log = logging.getLogger(__name__)
 
-#: A silent host is ended by force so long before its lease ends: its tasks run in another by then.
+#: A silent host is ended by force so long before the lease of its worker would end; where that does not reach
+#: it, it ends itself half a second later.
 LEASE_MARGIN_SECONDS = 1.0
 #: Before the scheduler has said how long leases are.
 FIRST_LEASE_SECONDS = 15.0

@@ -21,19 +21,19 @@ class HostEvents(Protocol):
     """Who hears what hosts say."""
 
     def state_changed(self, event: pb.TaskStateChanged) -> None:
-        """A task changed its state."""
+        """Note that a task changed its state."""
 
     def taken(self, event: pb.TaskTaken) -> None:
         """Note that a task's order arrived in its host."""
 
     def acknowledged(self, event: pb.Acknowledged, host: LaunchedHost) -> None:
-        """A task has progress to commit."""
+        """Commit the progress of a task."""
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
         """Note topics that a task wrote to or read from (KIP-558)."""
 
     def made_of(self, event: pb.PluginsInUse) -> None:
-        """A task says what it is made of."""
+        """Note what a task is made of."""
 
     def measured(self, event: pb.TaskMetrics) -> None:
         """Note what a task measured since its last report."""

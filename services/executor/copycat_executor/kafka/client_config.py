@@ -1,94 +1,35 @@
 """Settings of the Kafka clients of one task: our defaults, the worker's prefix, the connector's overrides.
 
-Users write the Java clients' names; librdkafka's are made here. A key that neither knows is dropped and named
-in `unknown`.
+Users write the Java clients' names, `copycat_connect.config.client_names` has librdkafka's. A key that
+neither knows is dropped and named in `unknown`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.client_choices import (
-    INTERCEPTORS,
-    Placing,
-    order_backoffs,
-    placing_of,
-    refusal,
-    within_limits,
+from copycat_connect.config.client_choices import Placing, placing_of, refusal
+from copycat_connect.config.client_names import (
+    ADMIN,
+    CONNECTION,
+    CONSUMER,
+    PRODUCER,
+    READ_AHEAD,
+    SECURITY_KEYS,
+    Rename,
+    translated,
 )
-from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, PRODUCER_OVERRIDE, overridden
-from copycat_connect.config.jaas import login_options
-from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
-from copycat_connect.config.override_policy import check_overrides
-from copycat_connect.config.read_ahead import READ_AHEAD
+from copycat_connect.config.client_overrides import (
+    CONSUMER_OVERRIDE,
+    PRODUCER_OVERRIDE,
+    check_overrides,
+    overridden,
+)
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
-from copycat_connect.named_files import check_client_file
-
-from copycat_executor.kafka import client_keys
-from copycat_executor.kafka.client_keys import Rename
-
-#: Of logins and stores: they are translated together; all other keys are renamed one by one.
-_SECURITY_KEYS: Final = frozenset({
-    "sasl.jaas.config", "sasl.oauthbearer.client.credentials.client.id",
-    "sasl.oauthbearer.client.credentials.client.secret", "ssl.truststore.location", "ssl.truststore.type",
-    "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
-})  # fmt: skip
-
-#: Dropped without a word.
-_SILENT_KEYS: Final = client_keys.MEANINGLESS | client_keys.HONOURED | _SECURITY_KEYS
-_STORES: Final = frozenset({"ssl.truststore.location", "ssl.keystore.location"})
-_LOGIN_OPTIONS: Final = {
-    "username": "sasl.username",
-    "password": "sasl.password",
-    "principal": "sasl.kerberos.principal",
-    "keyTab": "sasl.kerberos.keytab",
-}
-
-
-def _security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Translate login module and key stores; also returns the keys that librdkafka has no counterpart for.
-
-    Raises:
-        ConfigError: A login with tokens lacks what it needs, or a store is no file that can be read.
-    """
-    for key in _STORES & java.keys():
-        check_client_file(key, java[key])
-    properties: dict[str, str] = {}
-    unknown: list[str] = []
-    if "sasl.jaas.config" in java:
-        properties |= _login(java["sasl.jaas.config"])
-    if is_oauth(java):
-        properties |= librdkafka_oauth(read_oauth(java))
-    return properties | _stores(java, unknown), unknown
-
-
-def _stores(java: Mapping[str, str], unknown: list[str]) -> dict[str, str]:
-    properties: dict[str, str] = {}
-    if "ssl.truststore.location" in java:
-        if java.get("ssl.truststore.type", "JKS").upper() == "PEM":
-            properties["ssl.ca.location"] = java["ssl.truststore.location"]
-        else:
-            unknown.append("ssl.truststore.location")
-    if "ssl.keystore.location" in java:
-        place = java["ssl.keystore.location"]
-        match java.get("ssl.keystore.type", "JKS").upper():
-            case "PEM":
-                properties |= {"ssl.certificate.location": place, "ssl.key.location": place}
-            case "PKCS12":
-                properties["ssl.keystore.location"] = place
-            case _:
-                unknown.append("ssl.keystore.location")
-    return properties
-
-
-def _login(jaas: str) -> dict[str, str]:
-    options = login_options(jaas)
-    return {key: options[name] for name, key in _LOGIN_OPTIONS.items() if name in options}
-
 
 #: Connect's own producer settings; what Java and librdkafka measure differently is chosen for throughput.
 _PRODUCER_DEFAULTS: Final = {
@@ -133,7 +74,7 @@ _CONSUMER_NATIVE: Final = {
 
 
 _LOGIN_KEYS: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
-_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | _SECURITY_KEYS
+_ADMIN_KEYS: Final = frozenset(ADMIN) | SECURITY_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +98,7 @@ def producer_config(worker: Config, connector: Config, client_id: str) -> Client
     java = overridden(worker, own, overrides)
     _check_choices(PRODUCER_OVERRIDE, java, overrides)
     native = {**_PRODUCER_NATIVE, "partitioner": _PARTITIONERS.get(placing_of(java), _JAVA_PARTITIONER)}
-    config = _translate(java, client_keys.PRODUCER, native)
+    config = _translate(java, PRODUCER, native)
     return replace(config, broker_data_dir=worker.get(BROKER_DATA_DIR.name) or "")
 
 
@@ -219,9 +160,7 @@ def consumer_config(
     overrides = _overrides(worker, connector, CONSUMER_OVERRIDE)
     java = overridden(worker, own, overrides) | {"group.id": group}
     _check_choices(CONSUMER_OVERRIDE, java, overrides)
-    config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
-    _fit_fetch_sizes(config.properties)
-    return config
+    return _translate(java, CONSUMER, _CONSUMER_NATIVE)
 
 
 def admin_config(
@@ -237,12 +176,12 @@ def admin_config(
     if as_producer:
         overrides = _overrides(worker, connector, "producer.override.")
         chosen = {key: value for key, value in overrides.items() if key in _LOGIN_KEYS} | chosen
-    return _translate(overridden(worker, own, chosen), client_keys.ADMIN, {})
+    return _translate(overridden(worker, own, chosen), ADMIN, {})
 
 
 def connection_of(config: ClientConfig) -> dict[str, str]:
     """Return how a client reaches the brokers and who it is, for another client that asks them the same."""
-    return _translate(config.java, client_keys.CONNECTION, {}).properties
+    return _translate(config.java, CONNECTION, {}).properties
 
 
 def _first(defaults: Mapping[str, str], worker: Config, client_id: str) -> dict[str, str]:
@@ -282,24 +221,5 @@ def _check_choices(client: str, java: Mapping[str, str], overrides: Mapping[str,
 
 
 def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:
-    properties, unknown = _security_properties(java)
-    for key, value in java.items():
-        if key in names:
-            properties[names[key][0]] = _converted(key, value, *names[key])
-        elif not (key in _SILENT_KEYS or (key == INTERCEPTORS and not value)):
-            unknown.append(key)
-    order_backoffs(properties)
-    return ClientConfig({**properties, **native}, java, tuple(unknown))
-
-
-def _converted(key: str, value: str, name: str, convert: Callable[[str], str]) -> str:
-    try:
-        return within_limits(name, convert(value))
-    except ValueError as error:
-        raise ConfigError(f"Invalid value {value} for configuration {key}: Not a number", key=key) from error
-
-
-def _fit_fetch_sizes(properties: dict[str, str]) -> None:
-    """Lower the largest message with the fetch: librdkafka demands it, Java does not."""
-    if "fetch.max.bytes" in properties:
-        properties["message.max.bytes"] = str(min(int(properties["fetch.max.bytes"]), 1_000_000))
+    found = translated(java, names)
+    return ClientConfig({**found.properties, **native}, java, found.unknown)

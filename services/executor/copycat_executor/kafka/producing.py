@@ -15,9 +15,9 @@ from typing import Final, cast
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.config.client_choices import Placing, placing_of
-from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.disk_space import full_disk
+from copycat_connect.data.records import RecordMetadata
 from copycat_connect.errors import ConnectError
+from copycat_connect.files import full_disk
 
 from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_connect.plugin.unloadable import UnloadablePlugin
+from copycat_connect.plugin.spec import UnloadablePlugin
 from msgspec import Struct
 
 

@@ -1,1 +1,1 @@
-"""What this worker should run (the feed) and what it runs (the board)."""
+"""What this worker should run (`feed`), what it runs (`runs`), and what follows from both."""

@@ -40,7 +40,7 @@ class WorkerLease:
         return self._lapses
 
     def renewed(self, sent: float, length: float) -> None:
-        """The scheduler has answered a heartbeat that was sent at `sent`."""
+        """Extend the lease: the scheduler has answered a heartbeat that was sent at `sent`."""
         self.length = length
         self._extend(sent + length)
 

@@ -79,7 +79,7 @@ class Recovery:
         failures.cancel_restart()
         if verdict.wait is not None:
             job = self._restart(run, verdict, kind)
-            failures.restart = self._jobs.spawn(job, f"restart of {run.instance}")
+            failures.due_restart = self._jobs.spawn(job, f"restart of {run.instance}")
         elif verdict.text:  # a restart is reported when it is due
             failures.circuit_open = failures.circuit_open or verdict.opens_circuit
             what = CIRCUIT_OPENED if verdict.opens_circuit else LEFT_FAILED
@@ -152,7 +152,7 @@ class Recovery:
     async def _restart(self, run: TaskRun | ConnectorRun, verdict: Verdict, kind: FailureKind) -> None:
         wait = verdict.wait or 0.0
         await asyncio.sleep(wait)
-        run.failures.restart = None
+        run.failures.due_restart = None
         if run.phase is not Phase.FAILED:
             return  # it has gone, or something else has restarted it
         instance = run.instance
@@ -172,7 +172,7 @@ class Recovery:
             restart=number,
             waited_seconds=round(wait, 1),
         )
-        run.change(restart=True)
+        run.change(restart=True)  # `reconcile` stops it, and starts it at its next look
 
 
 def _count_death(task: TaskRun, *, taken: bool) -> None:

@@ -40,7 +40,7 @@ class Failures:
 
     restarts: Restarts | None = None
     """Without a hand; None before the first failure."""
-    restart: asyncio.Task[None] | None = None
+    due_restart: asyncio.Task[None] | None = None
     """Restarts it when its wait is over."""
     circuit_open: bool = False
     """It stays FAILED because it was restarted too often."""
@@ -54,9 +54,9 @@ class Failures:
 
     def cancel_restart(self) -> None:
         """Restart it no more."""
-        if self.restart is not None:
-            self.restart.cancel()
-            self.restart = None
+        if self.due_restart is not None:
+            self.due_restart.cancel()
+            self.due_restart = None
 
 
 class _Run(Generic[R, M]):

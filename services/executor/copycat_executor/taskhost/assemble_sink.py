@@ -32,8 +32,8 @@ from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime, SinkTraces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
@@ -61,7 +61,7 @@ def sink_run(
     link: TaskLink,
     *,
     calls: CallLog,
-) -> TaskRun:
+) -> TaskFrame:
     """Make everything a sink task needs.
 
     Raises:
@@ -118,7 +118,7 @@ def sink_run(
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
     )
-    return TaskRun(
+    return TaskFrame(
         SinkLoop(runtime, _DELIVERIES[guarantee](runtime)),
         control,
         link,

@@ -57,8 +57,8 @@ from copycat_executor.pipeline.source.transactions import Boundary, TransactionO
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
@@ -78,14 +78,14 @@ def source_run(
     link: TaskLink,
     *,
     calls: CallLog,
-) -> TaskRun:
+) -> TaskFrame:
     """Make everything a source task needs.
 
     Raises:
         CopycatError: The configuration does not work.
     """
     runtime, delivery = source_parts(order, spec, surroundings, control, link, calls=calls)
-    return TaskRun(
+    return TaskFrame(
         SourceLoop(runtime, delivery),
         control,
         link,

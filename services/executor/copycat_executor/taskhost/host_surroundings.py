@@ -16,8 +16,8 @@ from copycat_connect.plugin import Plugins, PluginSpec
 
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.order import TaskOrder
 
@@ -34,7 +34,7 @@ class SourceRun(Protocol):
         link: TaskLink,
         *,
         calls: CallLog,
-    ) -> TaskRun:
+    ) -> TaskFrame:
         """Make it; connects to Kafka in the background.
 
         Raises:

@@ -20,9 +20,8 @@ from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.framework_names import TASK_POLL_TIMEOUT
 from copycat_connect.config.worker_keys import TASK_CALL_TIMEOUT, TASK_PROGRESS_TIMEOUT
-from copycat_connect.error_text import writable
+from copycat_connect.error_text import trace_line, writable
 from copycat_connect.failure_kind import FailureKind
-from copycat_connect.trace_line import trace_line
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, OpenCall

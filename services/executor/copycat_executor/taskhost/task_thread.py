@@ -30,8 +30,8 @@ from copycat_executor.pipeline.task.control import Ending, Settlement, TaskContr
 from copycat_executor.pipeline.task.failures import failure_of, is_tolerable, log_failure
 from copycat_executor.pipeline.task.memory import processor_seconds, raise_in_thread
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
-from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.assemble_sink import sink_run
 from copycat_executor.taskhost.assemble_source import source_run
 from copycat_executor.taskhost.compose import find_converter, required
@@ -86,7 +86,7 @@ _log = logging.getLogger(__name__)
 class _Assembled:
     """A task ready to run, and what it is made of."""
 
-    run: TaskRun
+    run: TaskFrame
     """Its run, not yet begun."""
     version: str
     """Version of its plugin."""
@@ -155,7 +155,7 @@ class TaskThread:
         self.poll_timeout = 0.0
         """For how many seconds its poll may not return; 0 for ever."""
         self._control = TaskControl(paused=starts_paused(command))
-        self._task_run: TaskRun | None = None
+        self._frame: TaskFrame | None = None
         self._secrets = Secrets()
         self._declared: Mapping[type[BaseException], FailureKind] = {}
         self._told = False
@@ -211,8 +211,8 @@ class TaskThread:
         `hangs` says that its code is not waited for: it writes nothing more.
         """
         self._control.stop(Ending.DROP)
-        if hangs and self._task_run is not None:
-            self._task_run.cancel()
+        if hangs and self._frame is not None:
+            self._frame.cancel()
         self._failed(stage, text, kind, hangs=hangs)
         self._link.cut()
 
@@ -238,7 +238,7 @@ class TaskThread:
             else:
                 self._report(*failed)
             self._told = True
-            self._task_run = None
+            self._frame = None
             self._surroundings.garbage.collect()
             self._ended(self)
 
@@ -263,7 +263,7 @@ class TaskThread:
         self._link.version = writable(assembled.version)
         self._declared = assembled.failures
         self._link.plugins(assembled.plugins)
-        self._task_run = assembled.run
+        self._frame = assembled.run
         assembled.run.run(self._traced("start task in its host"))
 
     def _traced(self, what: str) -> AbstractContextManager[None]:

@@ -77,7 +77,7 @@ class StartTurns:
         return Turn(self, connector)
 
     def ended(self, connector: str) -> None:
-        """A turn of a connector is over."""
+        """End a turn of a connector."""
         self._starting[connector] -= 1
         self._starting += Counter()  # drops those that are at 0
         self._give()

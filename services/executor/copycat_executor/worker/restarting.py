@@ -9,7 +9,7 @@ from copycat.config.v1 import config_service_pb2
 from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
-from copycat_executor.domain.restarts import chosen
+from copycat_executor.domain.restart_requests import chosen
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox

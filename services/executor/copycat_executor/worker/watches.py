@@ -101,7 +101,7 @@ class ConfigWatch:
                 self._levels.set(message.logger_level)
 
     def _removed(self, connector: str) -> None:
-        """A connector is gone: what was still to be said of it would bring its status back."""
+        """Forget a connector that is gone: what was still to be said of it would bring its status back."""
         self._statuses.forget(connector)
         self._topics.forget(connector)
         self._restarting.removed(connector)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import TopicPartition
-from copycat_connect.cluster.source_offset_key import in_any_order
+from copycat_connect.cluster import TopicPartition, in_any_order
 from copycat_connect.data.java import parse_integer, to_text
 
 from copycat_gateway.bodies import Json, OffsetEntry, clean

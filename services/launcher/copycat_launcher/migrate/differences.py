@@ -33,7 +33,7 @@ from copycat_connect.plugin.errors import UnknownConnectorClassError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.validation import ConfigInfos
-from copycat_connect.validation.client_settings import Client, client_definition
+from copycat_connect.validation.parts import Client, client_definition
 from copycat_executor.kafka.client_config import ClientConfig, admin_config, consumer_config, producer_config
 
 from copycat_launcher.migrate.findings import Finding, FoundConnector, MigrationVerdict

@@ -18,8 +18,7 @@ from copycat_config.domain.events import ConfigEvent
 from copycat_config.domain.evolve import evolve as evolve_config
 from copycat_config.domain.state import ConfigState
 from copycat_config.domain.views import ConnectorView, list_connectors
-from copycat_connect.cluster import Config
-from copycat_connect.cluster.sink_group import sink_group
+from copycat_connect.cluster import Config, sink_group
 from copycat_connect.config.client_overrides import (
     BOOTSTRAP_SERVERS,
     PRODUCER_OVERRIDE,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Final, assert_never
 
-from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_connect.cluster import source_offset_key
 from copycat_eventlog.json_text import MalformedError, read_key
 from copycat_eventlog.log import Record
 

@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.client_overrides import BOOTSTRAP_SERVERS, CONSUMER_OVERRIDE, group_client
-from copycat_connect.config.override_policy import check_overrides
+from copycat_connect.config.client_overrides import (
+    BOOTSTRAP_SERVERS,
+    CONSUMER_OVERRIDE,
+    check_overrides,
+    group_client,
+)
 from copycat_connect.config.placeholders import Placeholders
 
 from copycat_offset.adapters.groups import KafkaGroups

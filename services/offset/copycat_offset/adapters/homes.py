@@ -12,6 +12,7 @@ from copycat_connect.cluster import Config
 from copycat_connect.config.client_overrides import (
     BOOTSTRAP_SERVERS,
     CLIENT_ID,
+    check_overrides,
     overrides_of,
 )
 from copycat_connect.config.delivery import transactional_id
@@ -22,7 +23,6 @@ from copycat_connect.config.offsets_store import (
     primary_topic,
     worker_client_keys,
 )
-from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.append import Transaction, TransactionalIdRefusedError, TransactionalProducer

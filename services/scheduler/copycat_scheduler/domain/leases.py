@@ -35,7 +35,7 @@ class WorkerSession:
     leaving: bool
     """It drains and takes no new work."""
     at: float
-    """When it beat last."""
+    """From when its lease counts: its last beat, or what else showed that it lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class Leases:
     sessions: immutables.Map[str, WorkerSession] = field(default_factory=immutables.Map)
     """Live workers."""
     lost: immutables.Map[str, float] = field(default_factory=immutables.Map)
-    """When the lease of a lost worker ended, or the hosts of one that died will have."""
+    """When the lease of a lost worker ended, or the hosts of a dead one will have ended."""
     drains: immutables.Map[Instance, Drain] = field(default_factory=immutables.Map)
     """What was taken away and may run still."""
 
     @property
     def first_end(self) -> float:
-        """When every worker that was alive at the beginning has joined."""
+        """When every worker that was alive at the beginning has joined, or its lease has ended."""
         return self.since + self.length
 
     @property

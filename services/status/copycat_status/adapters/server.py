@@ -9,7 +9,7 @@ from typing import Any
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2_grpc as grpc_pb
 from copycat_connect.cluster import Instance
-from copycat_connect.trace_line import shortened
+from copycat_connect.error_text import shortened
 from copycat_eventlog.past.keeper import ChangesKeeper
 from copycat_rpc.server import RpcServer
 from copycat_serving.reads import Rendering, read_state, revision_to_proto, stream_watch

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from copycat_connect.cluster import Instance
-from copycat_connect.trace_line import shortened, trace_line
+from copycat_connect.error_text import shortened, trace_line
 
 from copycat_status.domain.status import State, Status
 from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, TroubleKind, trouble_line

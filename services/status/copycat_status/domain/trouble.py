@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from copycat_connect.cluster import Instance
-from copycat_connect.trace_line import shortened
+from copycat_connect.error_text import shortened
 
 MAX_TEXT_CHARACTERS = 500
 

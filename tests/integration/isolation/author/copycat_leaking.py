@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigValue
 from copycat_connect.data import SourceRecord
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceConnector, SourceTask
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from copycat_connect.config import HIGH, PASSWORD, STRING, ConfigDef, ConfigKey, Password
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.provider import ConfigProvider
-from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.setting import ConfigValue
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.validation.infos import main_infos
 from copycat_executor.connectorhost.plugin_answers import validation

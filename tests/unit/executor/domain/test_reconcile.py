@@ -15,7 +15,7 @@ from copycat_executor.domain.actions import (
 )
 from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
 from copycat_executor.domain.reconcile import reconcile
-from copycat_executor.domain.restarts import chosen
+from copycat_executor.domain.restart_requests import chosen
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 
 CONFIG = {"name": "orders", "tasks.max": "1"}

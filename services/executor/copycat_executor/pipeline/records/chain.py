@@ -1,4 +1,4 @@
-"""The transformations of a connector, with their predicates, as one step.
+"""The transformations of a connector, with their predicates, in their order.
 
 Some work on many records at once; where one of the records fails, halves are tried until it is found.
 """
@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
-from copycat_connect.data.map_columns import MapColumns
+from copycat_connect.data.columns import MapColumns
 from copycat_connect.data.records import ConnectRecord
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema
 from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.plugin.transformations import Predicate, Remaining, Transformation
 
@@ -184,7 +183,7 @@ class ChainStep:
     """True when it applies where the predicate does not hold."""
 
     def operation(self, *, in_place: bool) -> Callable[[R], R | None]:
-        """Return the step as one function; with `in_place` a record it fails on is lost."""
+        """Return the step as one function; with `in_place` a record it fails on may be half changed."""
         step = self.transformation
         apply: Callable[[R], R | None] = step.apply_in_place if in_place else step.apply
         if self.predicate is None:

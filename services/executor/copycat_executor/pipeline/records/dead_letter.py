@@ -9,10 +9,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.records import RecordMetadata, SourceRecord, UnreadableRecord
 from copycat_connect.data.schema import Schema
-from copycat_connect.data.unreadable import UnreadableRecord
 from copycat_connect.error_text import bounded, text_of, writable
 from copycat_connect.errors import ConnectError
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.data.records import RecordMetadata
 
 KafkaHeaders = Sequence[tuple[str, bytes | None]]
 #: How Kafka writes that a record has no timestamp.

@@ -1,7 +1,8 @@
 """Kafka messages as batches of sink records.
 
 Messages whose converters work on columns become a lazy batch: no object per record until one is asked for.
-Where a converter cannot, or fails, or there are transformations, it is made record by record, with tolerance.
+Where a converter cannot, or fails, or a transformation needs records, it is made record by record, with
+tolerance.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from typing import Final, TypeVar, cast
 from copycat_connect.data.batches import SinkBatch, SinkPositions
 from copycat_connect.data.headers import Header, Headers
 from copycat_connect.data.records import SinkRecord, TimestampType
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.schema import ConnectValue, Schema
 from copycat_connect.plugin.converters import Converter, HeaderConverter
 
 from copycat_executor.pipeline.records.chain import Chain

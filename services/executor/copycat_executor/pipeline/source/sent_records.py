@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.records import RecordMetadata, SourceRecord
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.sender import Done

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from copycat_connect.data.batches import SourceBatch
-from copycat_connect.data.records import SourceRecord
-from copycat_connect.data.schema import Schema
-from copycat_connect.data.unreadable import UnreadableRecord
-from copycat_connect.data.value import ConnectValue
+from copycat_connect.data.records import SourceRecord, UnreadableRecord
+from copycat_connect.data.schema import ConnectValue, Schema
 
 from copycat_executor.pipeline.records.chain import Chain, ChangedValues
 from copycat_executor.pipeline.records.tolerate import FailedRecord, Tolerance
@@ -204,11 +202,11 @@ class _RecordLane:
             self._written.watch(every[place], mark)
         originals = self._remaining(every, changed.places)
         if changed.done:
-            begun = _with_values(originals, changed.schema, changed.values)
+            partly_transformed = _with_values(originals, changed.schema, changed.values)
         else:
-            begun = map(SourceRecord.private, originals)
+            partly_transformed = map(SourceRecord.private, originals)
         track = batch.offsets is not None
-        left = self._deliver(originals, begun, track=track, done=changed.done)
+        left = self._deliver(originals, partly_transformed, track=track, done=changed.done)
         if left and not track:
             self._progress.advance(batch.source_partition, batch.source_offset)
 
@@ -223,13 +221,18 @@ class _RecordLane:
         return [originals[place] for place in places]
 
     def _deliver(
-        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], *, track: bool, done: int = 0
+        self,
+        records: Sequence[SourceRecord],
+        partly_transformed: Iterable[SourceRecord],
+        *,
+        track: bool,
+        done: int = 0,
     ) -> bool:
         """Deliver one by one or in runs; returns whether any record was left to deliver.
 
-        `begun` are the records after the first `done` steps.
+        `partly_transformed` are the records as the first `done` steps left them.
         """
-        pairs, failure = self._transform(records, begun, done)
+        pairs, failure = self._transform(records, partly_transformed, done)
         start = 0
         while start < len(pairs):
             end = self._run_end(pairs, start)
@@ -240,14 +243,14 @@ class _RecordLane:
         return bool(pairs)
 
     def _transform(
-        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+        self, records: Sequence[SourceRecord], partly_transformed: Iterable[SourceRecord], done: int
     ) -> tuple[list[Pair], ToleranceExceededError | None]:
         if not self._chain:
             return [(record, record) for record in records], None
         if self._chain.takes_records:
-            return self._transform_at_once(records, begun, done)
+            return self._transform_at_once(records, partly_transformed, done)
         pairs: list[Pair] = []
-        for original, private in zip(records, begun, strict=True):
+        for original, private in zip(records, partly_transformed, strict=True):
             try:
                 record = self._chain.apply(private, original, done)
             except RecordSkippedError:
@@ -261,9 +264,9 @@ class _RecordLane:
         return pairs, None
 
     def _transform_at_once(
-        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+        self, records: Sequence[SourceRecord], partly_transformed: Iterable[SourceRecord], done: int
     ) -> tuple[list[Pair], ToleranceExceededError | None]:
-        outcomes = self._chain.apply_to_records(begun, records, done)
+        outcomes = self._chain.apply_to_records(partly_transformed, records, done)
         left = dict(outcomes.records)
         for place, original in enumerate(records[: outcomes.end]):
             if place not in left:

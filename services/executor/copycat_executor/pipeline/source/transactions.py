@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from copycat_connect.cluster.source_offset_key import source_offset_key
+from copycat_connect.cluster import source_offset_key
 from copycat_connect.config.framework_names import TRANSACTION_BOUNDARY, TRANSACTION_INTERVAL
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.data.records import SourceRecord

@@ -1,13 +1,13 @@
-"""Tokens for SASL/OAUTHBEARER by client credentials: the keys of a Kafka client (KIP-768, KIP-1139)."""
+"""Logins of Kafka clients: `sasl.jaas.config`, and tokens by client credentials (KIP-768, KIP-1139)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from copycat_connect.config.jaas import login_options
 from copycat_connect.errors import ConfigError
 
 MECHANISM: Final = "OAUTHBEARER"
@@ -17,6 +17,9 @@ CLIENT_SECRET: Final = "sasl.oauthbearer.client.credentials.client.secret"  # no
 SCOPE: Final = "sasl.oauthbearer.scope"
 JAAS: Final = "sasl.jaas.config"
 _EXTENSION: Final = "extension_"
+_OPTION: Final = re.compile(
+    r"""(?<![\w.])([\w.]++)\s*+=\s*+(?:"((?:[^"\\]|\\.)*+)"|'((?:[^'\\]|\\.)*+)'|([^\s;"']+))"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +100,11 @@ def librdkafka_oauth(login: OAuthLogin) -> dict[str, str]:
         "sasl.oauthbearer.extensions": ",".join(f"{name}={text}" for name, text in login.extensions.items()),
     }
     return {key: value for key, value in given.items() if value}
+
+
+def login_options(jaas: str) -> dict[str, str]:
+    r"""Return the options of a login module; in quotes, `\` stands before a quote or another `\`."""
+    return {
+        name: re.sub(r"\\(.)", r"\1", double or single) or bare
+        for name, double, single, bare in _OPTION.findall(jaas)
+    }

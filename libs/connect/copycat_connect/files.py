@@ -1,12 +1,14 @@
-"""Files that a configuration names: read whole, where they are files and no longer than a limit.
+"""Files of users and of ours: read up to a limit, private to their owner, and whether there is room.
 
-A name may lead to a device that never ends or to a pipe that nobody writes into, by mistake or on purpose.
+A name in a configuration may lead to a device that never ends or to a pipe that nobody writes into, by
+mistake or on purpose.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Final
@@ -16,6 +18,10 @@ from copycat_connect.errors import ConfigError
 MAX_NAMED_FILE_BYTES: Final = 4 * 1024 * 1024
 """More than any password, key store, properties file or bundle of certificates has."""
 _CHUNK_BYTES: Final = 64 * 1024
+#: A broker ends, or takes nothing, where less is free.
+LEAST_FREE_BYTES = 1024 * 1024
+FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""The rights of everybody but the owner."""
 
 
 class NamedFileError(OSError):
@@ -88,3 +94,53 @@ def _check(path: str | Path, found: os.stat_result, limit: int) -> None:
 
 def _too_long(path: str | Path, limit: int) -> NamedFileError:
     return NamedFileError(errno.EFBIG, f"it has more than {limit} bytes", str(path))
+
+
+def full_disk(folder: Path, least: int = LEAST_FREE_BYTES) -> str:
+    """Say that less than `least` bytes are free where data lies; empty while there are more.
+
+    Empty as well where there is no such folder: it may lie on another machine.
+    """
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return ""
+    if free >= least:
+        return ""
+    return f"no space is left where its data lies ({folder}: {free // 1024} KiB are free)"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner may enter; one that is there is closed to others, with all in it.
+
+    Parents that are missing are made private, too. A link is not followed within the folder.
+
+    Raises:
+        OSError: It cannot be made, or is somebody else's.
+    """
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    if folder.stat().st_mode & FOR_OTHERS:
+        close_to_others(folder)
+        for root, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                close_to_others(Path(root, name))
+
+
+def close_to_others(path: Path) -> None:
+    """Remove the rights of everybody but the owner from a file or folder; a link stays as it is."""
+    try:
+        found = path.lstat().st_mode
+        if found & FOR_OTHERS and not stat.S_ISLNK(found):
+            path.chmod(stat.S_IMODE(found) & ~FOR_OTHERS)
+    except FileNotFoundError:  # gone meanwhile
+        return
+
+
+def open_private(path: str | Path, flags: int) -> int:
+    """Open a file for its owner only, also one that was there for others; an `opener` for `open`."""
+    descriptor = os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
+    found = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(found) and found & FOR_OTHERS:
+        os.fchmod(descriptor, stat.S_IMODE(found) & ~FOR_OTHERS)
+    return descriptor

@@ -59,7 +59,7 @@ class TaskSteps(Protocol):
         """Prevent harm from a thread that hangs in the task; called by another thread."""
 
 
-class TaskRun:
+class TaskFrame:
     """One run of one task, from its start to its stop; used by one thread."""
 
     def __init__(

@@ -39,7 +39,7 @@ def test_what_people_look_for_first_has_a_heading_of_its_own(made: dict[str, str
 
 def test_links_to_code_and_folders_lead_to_pages_that_show_them(gathered: Path) -> None:
     text = (gathered / "services/README.md").read_text("utf-8")
-    assert "](scheduler/copycat_scheduler/domain/decide.py.md)" in text
+    assert "](offset/copycat_offset/domain/decide.py.md)" in text
     assert "](../libs/eventlog/README.md)" in text
     assert "](../importlinter.md)" in text
     assert (

@@ -121,7 +121,7 @@ def test_a_plugin_that_ended_another_process_is_not_loaded_again(packages: Packa
 
     assert reasons(plugins) == {"deadly": "it ends the process"}
     assert "deadly = deadly" not in announced
-    assert "file_stream_sink = copycat_plugins.connectors.file_stream_sink.plugin" in announced
+    assert "file_stream_sink = copycat_plugins.connectors.file_stream_sink.connector" in announced
 
 
 def test_of_two_packages_with_one_plugin_the_newer_is_used_and_the_other_named(packages: Packages) -> None:

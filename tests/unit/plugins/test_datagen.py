@@ -13,8 +13,7 @@ import pytest
 from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove
-from copycat_plugins.connectors.datagen_source.connector import DatagenSourceConnector
-from copycat_plugins.connectors.datagen_source.task import DatagenSourceTask
+from copycat_plugins.connectors.datagen_source.connector import DatagenSourceConnector, DatagenSourceTask
 from copycat_testkit.conformance import FakeSourceContext
 
 ALL = [

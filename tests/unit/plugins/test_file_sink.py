@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.data import INT32_SCHEMA, ConnectValue, SchemaBuilder, SinkBatch, SinkRecord, Struct
 from copycat_connect.errors import ConnectError
-from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector
-from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
+from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector, FileStreamSinkTask
 from copycat_testkit.conformance import FakeSinkContext
 
 

@@ -9,10 +9,9 @@ import pytest
 from copycat_connect.data import SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
-from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector
+from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector, FileStreamSinkTask
 from copycat_plugins.connectors.file_stream_sink.journal import PLACE_SIZE, Entry, Journal
 from copycat_plugins.connectors.file_stream_sink.taking import copy_bytes
-from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
 from copycat_testkit.conformance import FakeSinkContext
 
 from tests.unit.full_disk import room_for

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from copycat_connect.data import SinkBatch, SinkRecord
 from copycat_connect.errors import ConnectError
+from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkTask
 from copycat_plugins.connectors.file_stream_sink.line_file import LineFile
-from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
 
 from tests.unit.full_disk import room_for
 

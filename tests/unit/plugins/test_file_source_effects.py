@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.plugin import OffsetEffect, OffsetMove
-from copycat_plugins.connectors import line_effects
+from copycat_plugins.connectors import lines
 from copycat_plugins.connectors.file_stream_source import FileStreamSourceConnector
 
 LINES = b"one\ntwo\r\nthree\rfour\n"
@@ -54,13 +54,13 @@ def test_lines_between_two_positions_are_counted(
 
 def test_line_ends_across_pieces_are_counted_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for size in range(1, 6):
-        monkeypatch.setattr(line_effects, "_CHUNK_BYTES", size)
+        monkeypatch.setattr(lines, "_CHUNK_BYTES", size)
         assert told(file, 0, len(LINES)) == OffsetEffect(0, 4, "lines")
 
 
 def test_a_long_way_is_told_in_bytes(file: Path) -> None:
-    os.truncate(file, line_effects.MAX_COUNTED_BYTES + 1)
-    assert told(file, 0, 2**40) == OffsetEffect(0, line_effects.MAX_COUNTED_BYTES + 1, "bytes")
+    os.truncate(file, lines.MAX_COUNTED_BYTES + 1)
+    assert told(file, 0, 2**40) == OffsetEffect(0, lines.MAX_COUNTED_BYTES + 1, "bytes")
 
 
 def test_what_is_not_here_or_no_file_cannot_be_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.config.secrets import Redactor
 from copycat_plugins.connectors.file_stream_sink.line_file import LineFile
-from copycat_plugins.connectors.printed import print_line
+from copycat_plugins.connectors.system_tests import print_line
 from copycat_telemetry.context import about
 from copycat_telemetry.printing import (
     BURST,

@@ -27,8 +27,7 @@ from copycat_connect.plugin import (
 )
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_plugins.connectors.line_effects import effect_of
-from copycat_plugins.connectors.lines import Lines, positions
+from copycat_plugins.connectors.lines import Lines, effect_of, positions
 
 _CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceTask"

@@ -32,9 +32,15 @@ from copycat_connect.data import (
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
 
-from copycat_plugins.connectors.numbered import ID, SEQNO, NumberedSource, next_seqno, number_of
 from copycat_plugins.connectors.pace import Pace
-from copycat_plugins.connectors.printed import print_line
+from copycat_plugins.connectors.system_tests import (
+    ID,
+    SEQNO,
+    NumberedSource,
+    next_seqno,
+    number_of,
+    print_line,
+)
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceTask"

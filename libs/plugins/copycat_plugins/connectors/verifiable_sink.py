@@ -11,8 +11,7 @@ from copycat_connect.data import ConnectValue, SinkBatch, TopicPartition
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SinkConnector, SinkTask
 
-from copycat_plugins.connectors.numbered import number_of, numbered
-from copycat_plugins.connectors.printed import print_json
+from copycat_plugins.connectors.system_tests import number_of, numbered, print_json
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSinkConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSinkTask"

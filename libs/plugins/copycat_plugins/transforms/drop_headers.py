@@ -10,7 +10,7 @@ from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
 
-from copycat_plugins.transforms.name_lists import some_names
+from copycat_plugins.transforms.fields import some_names
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)

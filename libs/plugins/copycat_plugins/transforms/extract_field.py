@@ -16,8 +16,7 @@ from copycat_plugins.transforms.field_path import (
     value_in_map,
     value_in_struct,
 )
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, require_map, require_struct
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 
 _PURPOSE = "field extraction"

@@ -9,8 +9,7 @@ from copycat_connect.config import HIGH, STRING, ConfigKey, one_of_ignoring_case
 from copycat_connect.data import ConnectValue, Field, Schema, Struct
 from copycat_connect.errors import ConfigError
 
-from copycat_plugins.transforms.fields import read_field
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import read_field, require_map, require_struct
 
 _PURPOSE = "nested field access"
 SYNTAX_KEY = ConfigKey(

@@ -19,8 +19,7 @@ from copycat_connect.data import (
 from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 
-from copycat_plugins.transforms.fields import copy_metadata, start_like
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import copy_metadata, require_map, require_struct, start_like
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 _PURPOSE = "flattening"

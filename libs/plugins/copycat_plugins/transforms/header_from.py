@@ -12,8 +12,13 @@ from copycat_connect.data import ConnectRecord, ConnectValue, Headers, Schema, S
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Transformation
 
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL_KEY,
+    read_field,
+    require_map,
+    require_struct,
+    with_fields,
+)
 from copycat_plugins.transforms.sides import Side, sided_plugins
 
 R = TypeVar("R", bound=ConnectRecord)

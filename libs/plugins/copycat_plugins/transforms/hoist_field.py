@@ -9,7 +9,7 @@ from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.transforms.columns import structs_of
+from copycat_plugins.transforms.fields import structs_of
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 _TEXTS = frozenset({str})

@@ -31,9 +31,17 @@ from copycat_connect.data.narrow import Int32
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
-from copycat_plugins.transforms.requirements import require_map, require_sink_record, require_struct
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL_KEY,
+    are_maps,
+    read_field,
+    require_map,
+    require_sink_record,
+    require_struct,
+    rows_of,
+    structs_of,
+    with_fields,
+)
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 _STATIC_VALUE = "static.value"

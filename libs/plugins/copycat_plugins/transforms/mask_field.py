@@ -26,11 +26,18 @@ from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
-from copycat_plugins.transforms.name_lists import some_names
-from copycat_plugins.transforms.name_pairs import in_hash_order, set_slots
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL_KEY,
+    are_maps,
+    in_hash_order,
+    read_field,
+    require_map,
+    require_struct,
+    rows_of,
+    set_slots,
+    some_names,
+    structs_of,
+)
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 
 _PURPOSE = "mask fields"

@@ -15,10 +15,18 @@ from copycat_connect.data import ConnectRecord, ConnectValue, MapColumn, MapColu
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
-from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL_KEY,
+    are_maps,
+    in_hash_order,
+    read_field,
+    require_map,
+    require_struct,
+    rows_of,
+    split_pair,
+    structs_of,
+    with_fields,
+)
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 _RENAMES = "renames"

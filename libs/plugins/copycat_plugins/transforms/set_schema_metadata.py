@@ -11,8 +11,7 @@ from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
 from copycat_connect.errors import ConfigError, DataError
 
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
-from copycat_plugins.transforms.requirements import require_schema
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, require_schema
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 _PURPOSE = "updating schema metadata"

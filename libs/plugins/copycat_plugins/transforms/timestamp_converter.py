@@ -14,9 +14,10 @@ from copycat_plugins.transforms.fields import (
     REPLACE_NULL_KEY,
     paired,
     read_field,
+    require_map,
+    require_struct,
     start_like,
 )
-from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 from copycat_plugins.transforms.timestamp_formats import (
     NAMES,

@@ -20,9 +20,7 @@ from copycat_plugins.transforms.field_path import (
     value_in_map,
     value_in_struct,
 )
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY
-from copycat_plugins.transforms.name_lists import some_names
-from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, require_map, require_struct, some_names
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)

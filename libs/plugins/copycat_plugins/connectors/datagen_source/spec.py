@@ -20,7 +20,7 @@ from copycat_connect.config.settings import Settings, key
 from copycat_plugins.connectors.datagen_source.fields import check_fields
 
 CLASS_NAME = "copycat_plugins.connectors.datagen_source.connector.DatagenSourceConnector"
-TASK_CLASS_NAME = "copycat_plugins.connectors.datagen_source.task.DatagenSourceTask"
+TASK_CLASS_NAME = "copycat_plugins.connectors.datagen_source.connector.DatagenSourceTask"
 
 KEY_FIELD = "key.field"
 STREAMS = "streams"

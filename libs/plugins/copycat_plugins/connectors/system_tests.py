@@ -1,13 +1,18 @@
-"""Numbered tasks, and source offsets that are the number of a task's last record: `{id}` to `{seqno}`.
+"""What Kafka's own connectors for system tests have in common: numbered tasks, and lines of JSON.
 
-What Kafka's own sources for tests have in common.
+A source offset is the number of a task's last record: `{id}` to `{seqno}`. What happened to each record is
+printed on the standard output.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from copycat_connect.config import ConfigDef
+from copycat_connect.data import ConnectValue
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, SourceTaskContext
@@ -96,6 +101,21 @@ class NumberedSource(SourceConnector):
         return True
 
 
+def print_json(*lines: Mapping[str, ConnectValue]) -> None:
+    """Print each mapping on a line of its own, written as Jackson does; all of them at once.
+
+    What cannot be written as JSON becomes a line that says so, and is no JSON.
+    """
+    print_line(*map(_line, lines))
+
+
+def print_line(*lines: str) -> None:
+    """Print each text on a line of its own, all of them at once; none is left out, however many there are."""
+    out = getattr(sys.stdout, "unlimited", sys.stdout)  # a worker bounds what other plugins print
+    out.write("".join(f"{line}\n" for line in lines))
+    out.flush()
+
+
 def _check_partition(partition: SourcePartition | None) -> None:
     if partition is None or partition.keys() != {ID} or not _is_count(partition[ID]):
         shape = "null" if partition is None else _shape(list(partition))
@@ -116,3 +136,16 @@ def _is_count(value: object) -> bool:
 
 def _shape(keys: Sequence[str]) -> str:
     return f"the keys {keys}, one with another kind of value" if keys else "no keys"
+
+
+def _line(data: Mapping[str, ConnectValue]) -> str:
+    try:
+        return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError) as error:
+        return f"Bad data can't be written as json: {error}"
+
+
+def _plain(value: ConnectValue) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"no JSON for a {type(value).__name__}")

@@ -1,1 +1,0 @@
-"""Predicates, one file each."""

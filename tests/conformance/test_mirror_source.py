@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 from copycat_connect.data import ConnectValue, SourceBatch
 from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
 from copycat_mirror.source import task as task_module
-from copycat_mirror.source.settings import PARTITIONS
+from copycat_mirror.source.plugin import PARTITIONS
 from copycat_testkit.conformance import SourceConformance
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.kafka import create_topic, delete_topic, produce, unique, wait_until

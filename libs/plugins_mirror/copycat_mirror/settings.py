@@ -25,7 +25,7 @@ from copycat_connect.config import (
 from copycat_connect.config.settings import Settings, key
 from copycat_connect.validation.parts import Client, client_definition
 
-from copycat_mirror.policy import DefaultPolicy, IdentityPolicy
+from copycat_mirror.names import DefaultPolicy, IdentityPolicy
 
 PACKAGE = "org.apache.kafka.connect.mirror"
 

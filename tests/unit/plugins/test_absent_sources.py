@@ -13,9 +13,8 @@ from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_embedded.ports import free_ports
 from copycat_jdbc.database import Database, TableName
-from copycat_jdbc.source.choice import Chosen
+from copycat_jdbc.source.choice import Chosen, TableMonitor
 from copycat_jdbc.source.connector import JdbcSourceConnector
-from copycat_jdbc.source.monitor import TableMonitor
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.jobs import Jobs
 from copycat_mirror.source.connector import MirrorSourceConnector

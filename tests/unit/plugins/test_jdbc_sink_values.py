@@ -21,9 +21,8 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import DataError
 from copycat_jdbc.sink.layout import SinkColumn, layout_of
-from copycat_jdbc.sink.postgres_texts import array_literal, copy_block
 from copycat_jdbc.sink.settings import JdbcSinkSettings
-from copycat_jdbc.sink.values import bound
+from copycat_jdbc.sink.values import array_literal, bound, copy_block
 
 VALUE = SchemaBuilder.struct().field("id", INT64_SCHEMA).build()
 

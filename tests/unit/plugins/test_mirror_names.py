@@ -11,9 +11,8 @@ from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.checkpoint.task import Checkpoints
 from copycat_mirror.clients import Clients
 from copycat_mirror.cluster import Cluster
-from copycat_mirror.filters import NameFilter
+from copycat_mirror.names import DefaultPolicy, IdentityPolicy, NameFilter
 from copycat_mirror.offsets import check_offsets
-from copycat_mirror.policy import DefaultPolicy, IdentityPolicy
 from copycat_mirror.records import OffsetSync
 from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_mirror.source.sync_writer import SyncPlan

@@ -11,7 +11,7 @@ from copycat_connect.config import ConfigValue
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_jdbc.kip26 import settings
+from copycat_jdbc.kip26.plugin import CONFIG, DEFAULT_MODE, PUBLISHED_NAMES, TASKS_MAX
 from copycat_jdbc.source.connector import JdbcSourceConnector
 from copycat_jdbc.source.settings import MODE
 
@@ -27,8 +27,8 @@ class JDBCSourceConnector(JdbcSourceConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check as the published connector, and name the keys as they were written."""
-        names = {theirs: own for own, theirs in settings.PUBLISHED_NAMES.items()}
-        (tasks,) = (value for value in settings.CONFIG.validate(config) if value.name == settings.TASKS_MAX)
+        names = {theirs: own for own, theirs in PUBLISHED_NAMES.items()}
+        (tasks,) = (value for value in CONFIG.validate(config) if value.name == TASKS_MAX)
         found = super().validate(_published(config))
         return [tasks, *(_renamed(value, names) for value in found)]
 
@@ -61,8 +61,8 @@ class JDBCSourceConnector(JdbcSourceConnector):
 
 
 def _published(config: Mapping[str, Text]) -> dict[str, Text]:
-    default: dict[str, Text] = {MODE: settings.DEFAULT_MODE}
-    return default | {settings.PUBLISHED_NAMES.get(key, key): value for key, value in config.items()}
+    default: dict[str, Text] = {MODE: DEFAULT_MODE}
+    return default | {PUBLISHED_NAMES.get(key, key): value for key, value in config.items()}
 
 
 def _renamed(value: ConfigValue, names: Mapping[str, str]) -> ConfigValue:

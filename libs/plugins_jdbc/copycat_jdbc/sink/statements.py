@@ -1,11 +1,69 @@
-"""Statements that write, in the words of each database. Names come quoted."""
+"""Statements that write, in the words and types of each database. Names come quoted."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, time
+from decimal import Decimal
+from typing import Final
+
+from copycat_connect.data import Schema, SchemaType
+from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP, decimal_scale
+from copycat_connect.errors import DataError
 
 from copycat_jdbc.sink.layout import SinkColumn
-from copycat_jdbc.sink.sql_types import sql_default, sql_type
+
+_POSTGRESQL: Final[Mapping[SchemaType | str, str]] = {
+    SchemaType.INT8: "SMALLINT",
+    SchemaType.INT16: "SMALLINT",
+    SchemaType.INT32: "INT",
+    SchemaType.INT64: "BIGINT",
+    SchemaType.FLOAT32: "REAL",
+    SchemaType.FLOAT64: "DOUBLE PRECISION",
+    SchemaType.BOOLEAN: "BOOLEAN",
+    SchemaType.STRING: "TEXT",
+    SchemaType.BYTES: "BYTEA",
+    DECIMAL: "DECIMAL",
+    DATE: "DATE",
+    TIME: "TIME",
+    TIMESTAMP: "TIMESTAMP",
+}
+_MYSQL: Final[Mapping[SchemaType | str, str]] = {
+    SchemaType.INT8: "TINYINT",
+    SchemaType.INT16: "SMALLINT",
+    SchemaType.INT32: "INT",
+    SchemaType.INT64: "BIGINT",
+    SchemaType.FLOAT32: "FLOAT",
+    SchemaType.FLOAT64: "DOUBLE",
+    SchemaType.BOOLEAN: "TINYINT",
+    SchemaType.STRING: "TEXT",
+    SchemaType.BYTES: "LONGBLOB",
+    DATE: "DATE",
+    TIME: "TIME(3)",
+    TIMESTAMP: "DATETIME(3)",
+}
+#: Texts and bytes have no end, and an index of MariaDB wants one.
+_MYSQL_KEYS: Final[Mapping[SchemaType, str]] = {
+    SchemaType.STRING: "VARCHAR(255)",
+    SchemaType.BYTES: "VARBINARY(255)",
+}
+_SQLITE: Final[Mapping[SchemaType | str, str]] = {
+    SchemaType.INT8: "INTEGER",
+    SchemaType.INT16: "INTEGER",
+    SchemaType.INT32: "INTEGER",
+    SchemaType.INT64: "INTEGER",
+    SchemaType.FLOAT32: "REAL",
+    SchemaType.FLOAT64: "REAL",
+    SchemaType.BOOLEAN: "INTEGER",
+    SchemaType.STRING: "TEXT",
+    SchemaType.BYTES: "BLOB",
+    DECIMAL: "NUMERIC",
+    DATE: "NUMERIC",
+    TIME: "NUMERIC",
+    TIMESTAMP: "NUMERIC",
+}
+_TYPES: Final = {"postgresql": _POSTGRESQL, "mysql": _MYSQL, "mariadb": _MYSQL, "sqlite": _SQLITE}
+_MOST_DIGITS_OF_MYSQL = 65
 
 
 class Statements:
@@ -77,3 +135,55 @@ class Statements:
         if default is not None and not column.is_key:
             return f"{text} DEFAULT {default}"
         return f"{text} {'NULL' if column.optional else 'NOT NULL'}"
+
+
+def sql_type(column: SinkColumn, dialect: str, *, micros: bool = False) -> str:
+    """Return the type of a new column.
+
+    Args:
+        column: The column.
+        dialect: `postgresql`, `mysql`, `mariadb` or `sqlite`.
+        micros: Whether its points in time have microseconds.
+
+    Raises:
+        DataError: No column can hold such values.
+    """
+    schema = column.schema
+    if schema.type is SchemaType.ARRAY and dialect == "postgresql" and schema.value is not None:
+        return f"{_plain_type(schema.value, dialect, column.name)}[]"
+    if dialect in ("mysql", "mariadb"):
+        if schema.name == DECIMAL:
+            return f"DECIMAL({_MOST_DIGITS_OF_MYSQL},{decimal_scale(schema)})"
+        if schema.name == TIMESTAMP and micros:
+            return "DATETIME(6)"
+        if column.is_key and schema.type in _MYSQL_KEYS and schema.name is None:
+            return _MYSQL_KEYS[schema.type]
+    return _plain_type(schema, dialect, column.name)
+
+
+def sql_default(schema: Schema, dialect: str) -> str | None:
+    """Return what stands behind DEFAULT; None where a column has none: each record has the value itself."""
+    value = schema.default
+    if isinstance(value, bool):
+        return str(value).upper() if dialect == "postgresql" else str(int(value))
+    if schema.name is None and isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'" if dialect == "postgresql" else f"x'{value.hex()}'"
+    if schema.name is not None and dialect != "postgresql":
+        return None  # points in time are numbers in SQLite, and have no time zone in MariaDB
+    if not isinstance(value, (str, date, time, Decimal)):
+        return None
+    quoted = "'" + str(value).replace("'", "''") + "'"
+    return quoted if dialect in ("postgresql", "sqlite") else "(" + quoted.replace("\\", "\\\\") + ")"
+
+
+def _plain_type(schema: Schema, dialect: str, name: str) -> str:
+    types = _TYPES[dialect]
+    found = types.get(schema.name or "") or types.get(schema.type)
+    if found is None:
+        raise DataError(
+            f"{schema.name} ({schema.type}) type doesn't have a mapping to the SQL database column type: "
+            f"field {name}; leave it out (fields.whitelist), or make it plain (transformation Flatten)"
+        )
+    return found

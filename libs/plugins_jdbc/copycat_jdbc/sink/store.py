@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 from copycat_connect.data import SinkBatch, SinkRecord
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_jdbc.sink.postgres_texts import array_literal, copy_block, text_column
 from copycat_jdbc.sink.runs import Run, Runs, WrongRun
 from copycat_jdbc.sink.session import Session
 from copycat_jdbc.sink.settings import JdbcSinkSettings
 from copycat_jdbc.sink.tables import Table, Tables
+from copycat_jdbc.sink.values import array_literal, copy_block, text_column
 from copycat_jdbc.sink.writers import RowWriter
 
 

@@ -23,8 +23,7 @@ from copycat_jdbc.results import Described, ServerType, described, unknown_types
 from copycat_jdbc.rows import OpenRows, Row, open_rows
 from copycat_jdbc.settings import spelling
 from copycat_jdbc.source.followed import followed_number, followed_times
-from copycat_jdbc.source.positions import QUERY, TABLE, Position, partition_of
-from copycat_jdbc.source.progress import FollowedColumns
+from copycat_jdbc.source.positions import QUERY, TABLE, FollowedColumns, Position, partition_of
 from copycat_jdbc.source.settings import (
     FAIL,
     INCREMENTING_COLUMN,

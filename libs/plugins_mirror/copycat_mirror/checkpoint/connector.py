@@ -10,7 +10,7 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_mirror.checkpoint.settings import (
+from copycat_mirror.checkpoint.plugin import (
     ASSIGNED,
     EMIT,
     GROUP,
@@ -25,8 +25,8 @@ from copycat_mirror.checkpoint.settings import (
 )
 from copycat_mirror.clients import Clients
 from copycat_mirror.cluster import Cluster
-from copycat_mirror.filters import NameFilter
-from copycat_mirror.jobs import Jobs
+from copycat_mirror.jobs import Jobs, Watch
+from copycat_mirror.names import NameFilter
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.settings import (
     EMIT_SYNCS,
@@ -38,7 +38,6 @@ from copycat_mirror.settings import (
     TOPICS_EXCLUDE_DEFAULT,
 )
 from copycat_mirror.syncs import make_internal_topic
-from copycat_mirror.watch import Watch
 
 _ANY = ".*"
 _log = logging.getLogger(__name__)

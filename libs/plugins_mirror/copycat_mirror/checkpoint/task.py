@@ -15,7 +15,7 @@ from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
 from copycat_mirror.checkpoint.connector import topic_filter
-from copycat_mirror.checkpoint.settings import (
+from copycat_mirror.checkpoint.plugin import (
     ASSIGNED,
     GROUP,
     INDEX,
@@ -26,8 +26,8 @@ from copycat_mirror.checkpoint.settings import (
 )
 from copycat_mirror.clients import Clients
 from copycat_mirror.cluster import Cluster
+from copycat_mirror.names import DefaultPolicy
 from copycat_mirror.offsets import OFFSET
-from copycat_mirror.policy import DefaultPolicy
 from copycat_mirror.records import Checkpoint, OffsetSync
 from copycat_mirror.settings import SOURCE_CLUSTER, TARGET_CLUSTER
 from copycat_mirror.syncs import OffsetTranslation, syncs_topic

@@ -11,14 +11,14 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_mirror.clients import Clients
 from copycat_mirror.cluster import Cluster
-from copycat_mirror.heartbeat.settings import (
+from copycat_mirror.heartbeat.plugin import (
     REPLICATION,
     SOURCE,
     TARGET,
     MirrorHeartbeatSettings,
 )
+from copycat_mirror.names import HEARTBEATS
 from copycat_mirror.offsets import OFFSET, check_offsets
-from copycat_mirror.policy import HEARTBEATS
 from copycat_mirror.records import Heartbeat
 from copycat_mirror.settings import TARGET_CLUSTER
 from copycat_mirror.syncs import make_internal_topic

@@ -12,7 +12,7 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_mirror.clients import Clients, refused_client_settings
 from copycat_mirror.cluster import Cluster
-from copycat_mirror.jobs import Jobs
+from copycat_mirror.jobs import Jobs, Watch
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.settings import (
     EMIT_SYNCS,
@@ -21,7 +21,7 @@ from copycat_mirror.settings import (
     TARGET_CLUSTER,
     TOPICS,
 )
-from copycat_mirror.source.settings import (
+from copycat_mirror.source.plugin import (
     CLUSTER,
     INDEX,
     PARTITION,
@@ -32,7 +32,6 @@ from copycat_mirror.source.settings import (
 )
 from copycat_mirror.source.topics import TopicMirror
 from copycat_mirror.syncs import make_internal_topic, syncs_topic
-from copycat_mirror.watch import Watch
 
 _EXACTLY_ONCE_KEY = "exactly.once.support"
 _ISOLATION = "isolation.level"

@@ -38,7 +38,7 @@ from copycat_connect.topic_ids import Ask, TopicIds
 
 from copycat_mirror.clients import Clients
 from copycat_mirror.settings import SOURCE_CLUSTER, TARGET_CLUSTER
-from copycat_mirror.source.settings import (
+from copycat_mirror.source.plugin import (
     CLUSTER,
     INDEX,
     OFFSET,

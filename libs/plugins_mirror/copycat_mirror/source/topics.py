@@ -17,9 +17,9 @@ from confluent_kafka.admin import (
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_mirror.cluster import Cluster
-from copycat_mirror.filters import NameFilter
+from copycat_mirror.names import NameFilter
 from copycat_mirror.settings import TARGET_CLUSTER, TOPICS, TOPICS_EXCLUDE
-from copycat_mirror.source.settings import (
+from copycat_mirror.source.plugin import (
     PROPERTIES_EXCLUDE,
     REPLICATION,
     SYNC_ACLS,

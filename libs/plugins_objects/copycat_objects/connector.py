@@ -11,7 +11,7 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
 from copycat_objects.commit_log import CommitLog
-from copycat_objects.published_keys import WithoutEffect, tell_unused
+from copycat_objects.keys import WithoutEffect, tell_unused
 from copycat_objects.settings import SinkSettings
 from copycat_objects.staging import Staging
 from copycat_objects.stores.store import Store

@@ -1,14 +1,29 @@
-"""The keys that the object sinks share, with the names and defaults of the published connectors."""
+"""The keys that the object sinks share, with the names and defaults of the published connectors.
+
+Some of them do nothing here: configurations of the published connectors are taken as they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from copycat_connect.config import HIGH, LONG, LOW, MEDIUM, at_least, one_of
+from copycat_connect.config import (
+    BOOLEAN,
+    HIGH,
+    INT,
+    LONG,
+    LOW,
+    MEDIUM,
+    ConfigDef,
+    ConfigKey,
+    at_least,
+    one_of,
+)
 from copycat_connect.config.key import NO_DEFAULT, NoDefault
-from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.config.settings import Settings, key
 from copycat_connect.errors import ConfigError
 
@@ -22,6 +37,15 @@ _FORMATS = {
     "string": "string.StringFormat",
 }
 _KINDS = ("io.confluent.connect.hdfs", "io.confluent.connect.hdfs3", "io.confluent.connect.s3.format")
+DEFAULT_PARTITIONER: Final = _PARTITIONERS + "DefaultPartitioner"
+"""The class name of the default partitioner."""
+COMPATIBILITY, NULL_VALUES = "schema.compatibility", "behavior.on.null.values"
+PARTITION_FIELDS, PARTITION_DURATION = "partition.field.name", "partition.duration.ms"
+PATH_FORMAT, TIMEZONE = "path.format", "timezone"
+_AVRO_CODECS = ("null", "deflate", "snappy", "bzip2", "zstandard")
+_PARQUET_CODECS = ("none", "snappy", "gzip", "brotli", "lz4", "zstd")
+_OFF = "-1 turns it off"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +76,6 @@ def _with_classes(classes: Mapping[str, tuple[str, ...]]) -> Choices:
     return Choices(names | {full: short for short, several in classes.items() for full in several})
 
 
-DEFAULT_PARTITIONER: Final = _PARTITIONERS + "DefaultPartitioner"
-"""The class name of the default partitioner."""
 FORMATS: Final = _with_classes(
     {short: tuple(f"{kind}.{name}" for kind in _KINDS) for short, name in _FORMATS.items()}
 )
@@ -69,15 +91,6 @@ PARTITIONERS: Final = _with_classes(
 EXTRACTORS: Final = _with_classes(
     {name: (f"{_EXTRACTORS}{name}TimestampExtractor",) for name in ("Wallclock", "Record", "RecordField")}
 )
-
-
-COMPATIBILITY, NULL_VALUES = "schema.compatibility", "behavior.on.null.values"
-PARTITION_FIELDS, PARTITION_DURATION = "partition.field.name", "partition.duration.ms"
-PATH_FORMAT, TIMEZONE = "path.format", "timezone"
-
-_AVRO_CODECS = ("null", "deflate", "snappy", "bzip2", "zstandard")
-_PARQUET_CODECS = ("none", "snappy", "gzip", "brotli", "lz4", "zstd")
-_OFF = "-1 turns it off"
 
 
 def format_key(default: str) -> Any:  # noqa: ANN401 - the field's annotation is its type
@@ -246,3 +259,55 @@ class DelimiterSettings(Settings):
     directory_delim: str = key(
         MEDIUM, default="/", check=one_of("/"), doc="Between the names of folders; only /."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutEffect:
+    """A key that is accepted, and does nothing."""
+
+    name: str
+    """The key."""
+    type: Type
+    """What its values are."""
+    default: ConfigSetting
+    """What it is without a value."""
+    why: str
+    """Why it does nothing, for people."""
+
+    def key(self) -> ConfigKey:
+        """Return its definition."""
+        return ConfigKey(self.name, self.type, LOW, default=self.default, doc=f"No effect: {self.why}.")
+
+
+UNUSED_BY_ALL: Final = (
+    WithoutEffect("schema.cache.size", INT, 1000, "schemas are kept as long as they are used"),
+    WithoutEffect("enhanced.avro.schema.support", BOOLEAN, False, "schemas are written with all they hold"),
+    WithoutEffect("connect.meta.data", BOOLEAN, True, "Avro schemas always tell Connect's own"),
+    WithoutEffect("allow.optional.map.keys", BOOLEAN, False, "a map's keys are as its schema says"),
+)
+"""Keys that all of them have."""
+
+
+def not_offered(name: str, why: str) -> ConfigKey:
+    """Return a switch that may stay off: on, the published connector writes what is not written here.
+
+    Args:
+        name: The key.
+        why: What is not offered, and what to do instead.
+    """
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value:
+            raise ConfigError(f"Invalid value true for configuration {name}: {why}", key=name)
+
+    return ConfigKey(name, BOOLEAN, LOW, default=False, validator=check, doc=f"Only false: {why}.")
+
+
+def tell_unused(
+    connector: str, definition: ConfigDef, unused: Sequence[WithoutEffect], config: Mapping[str, str]
+) -> None:
+    """Log a warning for each key that somebody set and that does nothing here."""
+    parsed = definition.parse(config)
+    for each in unused:
+        if parsed[each.name] != each.default:
+            _log.warning("%s: '%s' has no effect: %s", connector, each.name, each.why)

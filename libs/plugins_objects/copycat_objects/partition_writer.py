@@ -8,12 +8,11 @@ from itertools import groupby
 from copycat_connect.data import ConnectValue, Schema, TopicPartition
 from copycat_connect.errors import DataError
 
-from copycat_objects.compatibility import projected
 from copycat_objects.formats.format import Format
 from copycat_objects.names import checked_folder
 from copycat_objects.publication import Publication
 from copycat_objects.records import Records, is_uniform
-from copycat_objects.settings import SinkSettings
+from copycat_objects.settings import SinkSettings, projected
 from copycat_objects.staging import StagedFile
 
 Project = Callable[[Records], list[ConnectValue]]

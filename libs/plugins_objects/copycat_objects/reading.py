@@ -11,12 +11,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from copycat_connect.errors import ConfigError, DataError
 
-from copycat_objects.compatibility import Compatibility
 from copycat_objects.formats.avro import AvroFiles
 from copycat_objects.formats.format import Format
-from copycat_objects.formats.json_lines import JsonLines
+from copycat_objects.formats.lines import JsonLines, PlainLines
 from copycat_objects.formats.parquet import ParquetFiles
-from copycat_objects.formats.plain_lines import PlainLines
 from copycat_objects.keys import (
     NULL_VALUES,
     PARTITION_DURATION,
@@ -43,8 +41,7 @@ from copycat_objects.partitioners.times import (
     RecordTimestamps,
     Wallclock,
 )
-from copycat_objects.rotation import Rotation
-from copycat_objects.settings import SinkSettings
+from copycat_objects.settings import Compatibility, Rotation, SinkSettings
 from copycat_objects.stores.store import Store
 
 _DAILY: Final = "'year'=YYYY/'month'=MM/'day'=dd"

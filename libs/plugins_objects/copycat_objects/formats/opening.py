@@ -16,7 +16,7 @@ from copycat_objects.formats.line_stream import LineStream
 from copycat_objects.formats.lines_reader import byte_lines, json_lines, text_lines
 from copycat_objects.formats.parquet_reader import ParquetReader
 from copycat_objects.formats.reader import Place, RecordReader
-from copycat_objects.stores.answer_file import answer_file
+from copycat_objects.stores.pieces import answer_file
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile
 

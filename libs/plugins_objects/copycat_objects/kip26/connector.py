@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from copycat_objects.connector import Config
-from copycat_objects.hdfs_connector import HdfsFilesConnector
-from copycat_objects.hdfs_keys import HdfsSettings
+from copycat_objects.hdfs.connector import HdfsFilesConnector
+from copycat_objects.hdfs.plugin import HdfsSettings
 from copycat_objects.kip26.plugin import HdfsExportSettings
 from copycat_objects.task import ObjectSinkTask
 

@@ -6,7 +6,7 @@ from copycat_connect.config import LOW, at_least
 from copycat_connect.config.settings import Settings, key, nested
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_objects.hdfs_keys import HdfsSettings, HdfsWriting
+from copycat_objects.hdfs.plugin import HdfsSettings, HdfsWriting
 from copycat_objects.keys import (
     RotationSettings,
     flush_size_key,

@@ -22,12 +22,14 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_objects.keys import (
+    UNUSED_BY_ALL,
     DelimiterSettings,
     PublishedPartitioning,
+    WithoutEffect,
     WritingSettings,
     format_key,
+    not_offered,
 )
-from copycat_objects.published_keys import UNUSED_BY_ALL, WithoutEffect, not_offered
 from copycat_objects.stores import keys as stores
 from copycat_objects.stores.errors import FAILURES
 from copycat_objects.version import VERSION

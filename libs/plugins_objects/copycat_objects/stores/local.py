@@ -12,7 +12,6 @@ from typing import BinaryIO, Final
 
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.stores.answer_file import answer_file
 from copycat_objects.stores.errors import (
     FileMissingError,
     FileTakenError,
@@ -20,8 +19,8 @@ from copycat_objects.stores.errors import (
     StoreFullError,
     StoreRefusedError,
 )
-from copycat_objects.stores.paths import checked
-from copycat_objects.stores.store import StoredFile
+from copycat_objects.stores.pieces import answer_file
+from copycat_objects.stores.store import StoredFile, checked
 
 #: What passes: too many open files, a network file system that is away or was restarted, a busy one.
 _PASSING: Final = frozenset(

@@ -10,8 +10,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.stores.answer_file import Body, answer_file, empty_file
 from copycat_objects.stores.errors import FileMissingError, FileTakenError
+from copycat_objects.stores.pieces import Body, answer_file, empty_file
 from copycat_objects.stores.s3_failures import code_of, failed
 from copycat_objects.stores.s3_upload import S3File
 from copycat_objects.stores.store import StoredFile

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from copycat_connect.errors import ConnectError
 
 from copycat_objects.stores.errors import FileTakenError
-from copycat_objects.stores.parts import Parts
+from copycat_objects.stores.pieces import Parts
 from copycat_objects.stores.s3_failures import failed
 
 #: What an object says of who wrote it: whoever is refused because it exists sees whether it is its own.

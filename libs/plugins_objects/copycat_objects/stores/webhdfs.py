@@ -7,11 +7,9 @@ from typing import Any, BinaryIO, Final, cast
 
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.stores.answer_file import Body, answer_file, empty_file
 from copycat_objects.stores.errors import FileMissingError
-from copycat_objects.stores.parts import Parts
-from copycat_objects.stores.paths import checked, parent
-from copycat_objects.stores.store import StoredFile
+from copycat_objects.stores.pieces import Body, Parts, answer_file, empty_file
+from copycat_objects.stores.store import StoredFile, checked, parent
 from copycat_objects.stores.webhdfs_calls import WebHdfs
 
 PART_BYTES: Final = 8 << 20

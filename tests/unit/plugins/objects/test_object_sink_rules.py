@@ -17,7 +17,7 @@ from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
 from copycat_objects.partitioners.path_format import PathFormat
 from copycat_objects.partitioners.times import millis_of
-from copycat_objects.rotation import Rotation
+from copycat_objects.settings import Rotation
 from copycat_objects.sink.connector import ObjectSinkConnector
 from copycat_objects.task import ObjectSinkTask
 from copycat_testkit.conformance.contexts import FakeSinkContext

@@ -19,9 +19,8 @@ from copycat_connect.errors import DataError
 from copycat_avro import names, value_readers
 from copycat_avro.anything import Json
 from copycat_avro.logical_types import ToAvro, logical_reader
-from copycat_avro.names import is_union
+from copycat_avro.names import is_union, scrubbed
 from copycat_avro.options import AvroOptions
-from copycat_avro.scrubbing import scrubbed
 
 
 def _read_default(schema: Schema, json: Json) -> ConnectValue:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
+from urllib.parse import quote_plus
 
 from copycat_connect.data import Schema, SchemaType
 from copycat_connect.errors import DataError
-
-from copycat_avro.scrubbing import VALID, scrubbed
 
 NAMESPACE: Final = "io.confluent.connect.avro"
 DEFAULT_NAME: Final = "ConnectDefault"
@@ -39,6 +39,8 @@ SHARED_UNION: Final = "org.apache.kafka.connect.data.Union"
 SHARED_ENUM: Final = "org.apache.kafka.connect.data.Enum"
 SHARED_UNION_NAME: Final = "connect_union_"
 SHARED_UNION_FIELD: Final = SHARED_UNION_NAME + "field_"
+VALID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_INVALID_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
 
 
 def checked(name: str) -> str:
@@ -97,3 +99,13 @@ def enum_parameter(schema: Schema) -> str | None:
     if schema.type is not SchemaType.STRING or schema.parameters is None:
         return None
     return next((name for name in (SHARED_ENUM, ENUM) if name in schema.parameters), None)
+
+
+def scrubbed(name: str) -> str:
+    """Return a valid name: percent-encoded, then with underscores for what is still not allowed."""
+    if VALID.fullmatch(name):
+        return name
+    encoded = quote_plus(name, safe="*-._")
+    if encoded[:1].isdigit():
+        encoded = "x" + encoded
+    return _INVALID_CHARACTER.sub("_", encoded)

@@ -1,15 +1,37 @@
-"""AvroOptions: how schemas and values are mapped to Avro."""
+"""AvroOptions: how schemas and values are mapped to Avro, by keys that other formats share."""
 
 from __future__ import annotations
 
-from copycat_connect.config import LOW, MEDIUM
+from typing import Final
+
+from copycat_connect.config import BOOLEAN, LOW, MEDIUM, ConfigKey
 from copycat_connect.config.settings import Settings, key, shared_key
 
-from copycat_avro.mapping_keys import (
-    FLATTEN_SINGLETONS,
-    IGNORE_DEFAULT,
-    MAPPING,
-    SUM_TYPES,
+MAPPING: Final = "Mapping"
+"""The heading of the keys of a format."""
+FLATTEN_SINGLETONS: Final = ConfigKey(
+    "flatten.singleton.unions",
+    BOOLEAN,
+    LOW,
+    default=True,
+    group=MAPPING,
+    doc="Read a union of one type as that type.",
+)
+IGNORE_DEFAULT: Final = ConfigKey(
+    "ignore.default.for.nullables",
+    BOOLEAN,
+    MEDIUM,
+    default=False,
+    group=MAPPING,
+    doc="Write a field that is null as null, even when its schema has a default.",
+)
+SUM_TYPES: Final = ConfigKey(
+    "generalized.sum.type.support",
+    BOOLEAN,
+    MEDIUM,
+    default=False,
+    group=MAPPING,
+    doc="Mark enums and unions in the way that all formats of the registry share.",
 )
 
 

@@ -15,8 +15,7 @@ import orjson
 from copycat_connect.data import MapColumns
 from copycat_connect.errors import DataError
 
-from copycat_json.exact import is_exact
-from copycat_json.node import MISSING, Node
+from copycat_json.node import MISSING, Node, is_exact
 
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
 _NINETEEN_DIGITS = b"0" * 19

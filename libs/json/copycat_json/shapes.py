@@ -14,7 +14,7 @@ import orjson
 from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.data import ConnectValue, MapColumns
 
-from copycat_json.exact import SIMPLE, is_exact
+from copycat_json.node import SIMPLE, is_exact
 
 #: What a field is read as whose first value is of such a type; all may be null later.
 _TYPES: Final[dict[type, Any]] = {str: str | None, int: int | None, bool: bool | None}

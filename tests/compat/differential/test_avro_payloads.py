@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from copycat_avro.options import AvroOptions
 from copycat_connect.data import SchemaBuilder, Struct
-from copycat_registry.avro.format import AvroFormat
+from copycat_registry.avro.converter import AvroFormat
 from hypothesis import HealthCheck, Phase, given, settings
 from py4j.protocol import Py4JJavaError
 

@@ -1,17 +1,19 @@
-"""JSON Schemas as Connect schemas."""
+"""JSON Schemas as Connect schemas, and what `$ref` in one stands for, in it or in a schema it refers to."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
+from urllib.parse import unquote
 
+from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import Field, Schema, SchemaType, validate_value
 from copycat_connect.errors import DataError
 
 from copycat_registry.jsonschema import names
-from copycat_registry.jsonschema.options import JsonSchemaOptions
-from copycat_registry.jsonschema.pointers import Pointers
+from copycat_registry.jsonschema.plugin import JsonSchemaOptions
 from copycat_registry.jsonschema.to_json_schema import Json
 from copycat_registry.jsonschema.values import JsonSchemaReader
 
@@ -179,6 +181,53 @@ class ConnectSchemas:
         default = self._reader.reader(found)(json["default"])
         validate_value(found, default)
         return replace(found, default=default)
+
+
+def load(text: SchemaText) -> Json:
+    """Parse a registered schema.
+
+    Raises:
+        DataError: It is no JSON.
+    """
+    try:
+        return json.loads(text.text)
+    except ValueError as error:
+        raise DataError(f"The JSON Schema is not valid: {error}. Look at it in the registry.") from error
+
+
+class Pointers:
+    """Finds parts of one registered schema and of those it refers to."""
+
+    def __init__(self, text: SchemaText) -> None:
+        self._documents: dict[str, Json] = {"": load(text)}
+        self._add(text)
+
+    @property
+    def documents(self) -> dict[str, Json]:
+        """The schemas by the names they are referred to by; the schema itself has the empty name."""
+        return self._documents
+
+    def find(self, pointer: str) -> Json:
+        """Return what a pointer stands for.
+
+        Raises:
+            DataError: There is nothing.
+        """
+        document, _, path = pointer.partition("#")
+        found = self._documents.get(document)
+        for step in filter(None, path.split("/")):
+            name = unquote(step).replace("~1", "/").replace("~0", "~")
+            found = found.get(name) if isinstance(found, dict) else None
+        if found is None:
+            raise DataError(
+                f"The JSON Schema refers to {pointer}, which is not there: register it with its references."
+            )
+        return found
+
+    def _add(self, text: SchemaText) -> None:
+        for name, reference in text.references:
+            self._documents[name] = load(reference)
+            self._add(reference)
 
 
 def _unsupported(json: Json, why: str) -> DataError:

@@ -12,7 +12,7 @@ from copycat_connect.data.logical import DECIMAL
 from copycat_json.encoding import write
 
 from copycat_registry.jsonschema import names
-from copycat_registry.jsonschema.options import JsonSchemaOptions
+from copycat_registry.jsonschema.plugin import JsonSchemaOptions
 from copycat_registry.jsonschema.values import JsonSchemaWriter
 
 Json = Any

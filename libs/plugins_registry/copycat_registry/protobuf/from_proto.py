@@ -22,7 +22,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldOptions
 
 from copycat_registry.protobuf import names, value_readers
 from copycat_registry.protobuf.indexes import message_of
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.protobuf.plugin import ProtobufOptions
 from copycat_registry.protobuf.value_readers import FieldReader, FromProto
 
 _TYPES: Final[Mapping[int, tuple[SchemaType, str]]] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from copycat_avro.scrubbing import scrubbed
+from copycat_avro.names import scrubbed
 from copycat_connect.data import Schema, SchemaType
 from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
 from copycat_connect.errors import DataError

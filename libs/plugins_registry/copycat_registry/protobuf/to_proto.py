@@ -11,7 +11,7 @@ from copycat_connect.data.logical import DECIMAL, SCALE
 from copycat_connect.errors import DataError
 
 from copycat_registry.protobuf import names
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.protobuf.plugin import ProtobufOptions
 
 _INDENT: Final = "  "
 _NARROW: Final = {SchemaType.INT8: "int8", SchemaType.INT16: "int16"}

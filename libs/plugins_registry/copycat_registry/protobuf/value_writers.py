@@ -21,7 +21,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from copycat_registry.protobuf import names
 from copycat_registry.protobuf.indexes import message_of
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.protobuf.plugin import ProtobufOptions
 
 ProtoValue = Any
 """What a message class takes for a field."""

@@ -27,7 +27,7 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_registry.avro.format import AvroFormat
+from copycat_registry.avro.converter import AvroFormat
 from hypothesis import given
 
 from tests.unit.plugins.registry.connect_data import described, options

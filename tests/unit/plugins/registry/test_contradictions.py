@@ -23,11 +23,11 @@ from copycat_connect.errors import DataError
 from copycat_json.converter import JsonConverter
 from copycat_plugins.converters.simple_header import SimpleHeaderConverter
 from copycat_plugins.converters.string import StringConverter
-from copycat_registry.avro.format import AvroFormat
-from copycat_registry.jsonschema.format import JsonSchemaFormat
-from copycat_registry.jsonschema.options import JsonSchemaOptions
-from copycat_registry.protobuf.format import ProtobufFormat
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.avro.converter import AvroFormat
+from copycat_registry.jsonschema.converter import JsonSchemaFormat
+from copycat_registry.jsonschema.plugin import JsonSchemaOptions
+from copycat_registry.protobuf.converter import ProtobufFormat
+from copycat_registry.protobuf.plugin import ProtobufOptions
 from copycat_registry.schema_text import SchemaFormat
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES

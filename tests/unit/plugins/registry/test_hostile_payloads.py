@@ -16,11 +16,11 @@ from copycat_avro.options import AvroOptions
 from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import ConnectValue
 from copycat_connect.errors import DataError
-from copycat_registry.avro.format import AvroFormat
-from copycat_registry.jsonschema.format import JsonSchemaFormat
-from copycat_registry.jsonschema.options import JsonSchemaOptions
-from copycat_registry.protobuf.format import ProtobufFormat
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.avro.converter import AvroFormat
+from copycat_registry.jsonschema.converter import JsonSchemaFormat
+from copycat_registry.jsonschema.plugin import JsonSchemaOptions
+from copycat_registry.protobuf.converter import ProtobufFormat
+from copycat_registry.protobuf.plugin import ProtobufOptions
 from copycat_registry.schema_text import Decode, SchemaFormat
 from hypothesis import given
 from hypothesis import strategies as st

@@ -28,8 +28,8 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_registry.jsonschema.format import JsonSchemaFormat
-from copycat_registry.jsonschema.options import JsonSchemaOptions
+from copycat_registry.jsonschema.converter import JsonSchemaFormat
+from copycat_registry.jsonschema.plugin import JsonSchemaOptions
 from hypothesis import given
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, described, options, samples

@@ -28,8 +28,8 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_registry.protobuf.format import ProtobufFormat
-from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.protobuf.converter import ProtobufFormat
+from copycat_registry.protobuf.plugin import ProtobufOptions
 from hypothesis import given
 from hypothesis import strategies as st
 

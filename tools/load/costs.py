@@ -22,11 +22,11 @@ from copycat_config.domain.evolve import evolve as evolve_config
 from copycat_config.domain.state import ConfigState
 from copycat_connect.cluster import Instance
 from copycat_eventlog.log import Codec
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.domain.actions import Action, StartConnector, StartTask
+from copycat_executor import peers
+from copycat_executor.background import ChangeSignal
+from copycat_executor.domain.reconcile import Action, StartConnector, StartTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.peers import messages as executor_messages
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
 from copycat_executor.state.lease import WorkerLease
@@ -202,7 +202,7 @@ class Costs:
             "heartbeat of a worker of three",
             lambda: scheduler_pb.JoinRequest(
                 worker_id=WORKERS[0],
-                held=[executor_messages.held(each, generation) for each, generation in mine.items()],
+                held=[peers.held(each, generation) for each, generation in mine.items()],
             ),
         )
         self._cpu("scheduler: a heartbeat read", lambda: scheduler_messages.held_instances(beat.held))

@@ -22,11 +22,11 @@ from copycat_rpc.tls import ServicesTls
 from copycat_rpc.users.calls import UserCalls, user_calls
 from copycat_tls.passing import PassingCertificate, make_certificate
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
-from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.domain.placement import ResidencyRules
 from copycat_executor.settings import ExecutorSettings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.driver_launcher import DriverLauncher
@@ -36,8 +36,8 @@ from copycat_executor.spark.session import Spark, start_spark
 from copycat_executor.taskhost.spec import HostTls
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
-from copycat_executor.worker.advertised import advertised_address
 from copycat_executor.worker.executor import Executor
+from copycat_executor.worker.membership import advertised_address
 
 Ready = Callable[[str], None]
 SERVER_STOP_GRACE_SECONDS = 2.0

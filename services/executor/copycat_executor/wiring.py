@@ -23,8 +23,7 @@ from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.metrics.sampled import Windows
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import ChangeSignal, Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
@@ -32,7 +31,7 @@ from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
 from copycat_executor.connectors.process_events import ProcessEvents, Reloading
 from copycat_executor.connectors.publishing import Publishing
-from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.domain.placement import ResidencyRules
 from copycat_executor.hosts import host_server
 from copycat_executor.hosts.host_pool import HostPool, Launcher
 from copycat_executor.hosts.host_pools import DRIVER, DRIVER_LAUNCH_TIMEOUT_SECONDS, HostPools

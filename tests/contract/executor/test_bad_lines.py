@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children import piped_process
 from copycat_executor.children.template import Template
 from copycat_executor.pipes.connector_messages import BeginConnectors, MakeTaskConfigs

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import ChangeSignal, Jobs
 from copycat_executor.children import child_process
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.connector_processes import ConnectorProcesses

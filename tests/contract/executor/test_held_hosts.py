@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 import pytest
-from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
+from copycat_executor.domain.deaths import MAX_QUICK_REPEATS
 from copycat_executor.hosts import hold_watch, host_pool
 from copycat_executor.hosts.hold_watch import ASKED_AFTER_SECONDS
 from copycat_executor.taskhost.spec import thread_tag

@@ -12,8 +12,8 @@ from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIND_WAITS, Trouble
 from copycat.types.v1 import types_pb2
-from copycat_executor.domain import suspicion
-from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
+from copycat_executor.domain import deaths
+from copycat_executor.domain.deaths import MAX_QUICK_REPEATS
 from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
@@ -327,7 +327,7 @@ async def test_tasks_that_can_only_share_are_never_failed_for_their_neighbour() 
 
 
 async def test_tasks_whose_host_died_long_ago_share_hosts_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspicion, "MEMORY_SECONDS", 2.0)
+    monkeypatch.setattr(deaths, "MEMORY_SECONDS", 2.0)
     monkeypatch.setattr(task_events, "FORGOTTEN_AFTER_SECONDS", 2.1)
     config = {**SOURCE, "isolation": "shared"}
     names = ["a", "b", "c"]

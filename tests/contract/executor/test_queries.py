@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConnectError
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.query_engine import Queries
 
 ENGINE = Path(__file__).with_name("author")

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.template import Template
 
 

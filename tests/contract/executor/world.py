@@ -17,11 +17,11 @@ from copycat.host.v1 import host_service_pb2_grpc
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.children.template import MODULE
-from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.domain.placement import ResidencyRules
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.executor import Executor

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 from copycat_executor.domain.running import RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.lease import WorkerLease

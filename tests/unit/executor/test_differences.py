@@ -8,8 +8,10 @@ from dataclasses import replace
 from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.domain.actions import (
+from copycat_executor import peers
+from copycat_executor.background import ChangeSignal
+from copycat_executor.domain.desired import Assigned, Configured, assign, desired
+from copycat_executor.domain.reconcile import (
     Action,
     PublishTasks,
     SetConnectorTarget,
@@ -19,12 +21,10 @@ from copycat_executor.domain.actions import (
     StopConnector,
     StopTask,
     connector_of,
+    reconcile,
 )
-from copycat_executor.domain.desired import Assigned, Configured, assign, desired
-from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.peers import messages
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
 from copycat_executor.state.lease import WorkerLease
@@ -91,12 +91,12 @@ class Changes(RuleBasedStateMachine):
 
     def all_connectors(self, found: list[config_pb.Connector]) -> None:
         self.feed.connectors([config_pb.WatchConnectorsResponse(connector=each) for each in found])
-        self.configured = {each.name: messages.configured(each) for each in found}
+        self.configured = {each.name: peers.configured(each) for each in found}
 
     @rule(connector=connectors())
     def connector_changes(self, connector: config_pb.Connector) -> None:
         self.feed.connector_changed(config_pb.WatchConnectorsResponse(connector=connector))
-        self.configured[connector.name] = messages.configured(connector)
+        self.configured[connector.name] = peers.configured(connector)
 
     @rule(name=NAMES)
     def connector_is_removed(self, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from copycat_connect.errors import ConfigError
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.settings import read_settings
-from copycat_executor.worker.advertised import advertised_address
+from copycat_executor.worker.membership import advertised_address
 
 
 def test_nothing_need_be_set() -> None:

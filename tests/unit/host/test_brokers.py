@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_executor.kafka.brokers import check_brokers
 from copycat_executor.kafka.client_config import producer_config
+from copycat_executor.kafka.connections import check_brokers
 
 
 def check(servers: str) -> None:

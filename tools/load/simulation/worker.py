@@ -21,8 +21,9 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import CopycatError
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.domain.actions import (
+from copycat_executor.background import ChangeSignal
+from copycat_executor.domain.desired import WantedConnector, WantedTask
+from copycat_executor.domain.reconcile import (
     Action,
     PublishTasks,
     StartConnector,
@@ -30,7 +31,6 @@ from copycat_executor.domain.actions import (
     StopConnector,
     StopTask,
 )
-from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences

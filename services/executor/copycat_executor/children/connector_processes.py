@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Final, Protocol
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
 from copycat_executor.children.question_processes import QuestionProcesses
 from copycat_executor.children.template import Template
+from copycat_executor.domain.deaths import Suspicions, parts
 from copycat_executor.domain.errors import PluginProcessGoneError
-from copycat_executor.domain.suspicion import Suspicions, parts
 from copycat_executor.pipes.authors import connector_author
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,

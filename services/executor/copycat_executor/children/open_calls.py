@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, assert_never
 
-from copycat_executor.children.plugin_errors import PluginError
+from copycat_connect.errors import ConnectError
+from copycat_rpc.errors import RemoteError
+
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.pipes.lines import BadLineError, read_result
 from copycat_executor.pipes.messages import (
@@ -102,3 +104,13 @@ class OpenCalls:
 def now_text() -> str:
     """Return the time of day as stages bear it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class PluginError(RemoteError):
+    """Author code failed; it carries the code of the error where that had one."""
+
+    def __init__(self, failure: Failure) -> None:
+        """Keep the failure as the child process described it."""
+        super().__init__(failure.code or ConnectError.code, failure.message, **failure.fields)
+        self.trace = failure.trace
+        self.kind = failure.kind

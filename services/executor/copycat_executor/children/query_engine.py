@@ -11,7 +11,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConnectError, CopycatError
 from copycat_rpc.errors import code_of
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.child_process import ChildProcess, Program
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.piped_process import PipedProcess

@@ -12,10 +12,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
-from copycat_executor.children.open_calls import now_text
-from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.children.open_calls import PluginError, now_text
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.authors import authors_of
 from copycat_executor.pipes.connector_messages import QuestionCall

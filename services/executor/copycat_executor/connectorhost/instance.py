@@ -22,7 +22,7 @@ from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpEr
 from copycat_executor.connectorhost.plugin_answers import identity
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.pipes.authors import connector_author, tag_of
 from copycat_executor.pipes.connector_messages import (
     ConnectorFailed,

@@ -10,7 +10,7 @@ from copycat_connect.plugin.spec import LISTED, PluginSpec
 from copycat_connect.validation import ConfigInfo, ConfigInfos
 
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.pipes.plugin_facts import (
     KeyDefinition,
     ListedPlugin,

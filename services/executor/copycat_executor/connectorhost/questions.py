@@ -18,7 +18,7 @@ from copycat_executor.connectorhost.author_thread import AuthorThread, Job
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.pipes.authors import tag_of
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import AlterOffsets

@@ -13,8 +13,8 @@ from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_telemetry.context import about
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.background import Jobs
+from copycat_executor.children.open_calls import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
 from copycat_executor.connectors.publishing import Publishing

@@ -12,7 +12,7 @@ from copycat_connect.errors import CopycatError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_rpc.errors import code_of
 
-from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.children.open_calls import PluginError
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.domain.running import Phase
 from copycat_executor.outbox import status_outbox

@@ -13,7 +13,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions

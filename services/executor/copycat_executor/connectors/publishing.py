@@ -17,8 +17,8 @@ from copycat_rpc.errors import code_of
 from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background.changes import ChangeSignal
-from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.background import ChangeSignal
+from copycat_executor.children.open_calls import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
 from copycat_executor.domain.errors import PluginHangsError, TaskLimitError, TooManyTasksError

@@ -1,21 +1,70 @@
-"""The planner: which host a task goes to.
+"""The planner: which host a task goes to, and how long hosts stay.
 
 A slot is one host. While slots are free each task has a host of its own; beyond that light tasks share one,
-those of one connector first. A connector's `isolation` overrides this.
+those of one connector first. A connector's `isolation` overrides this. Empty hosts end after a linger, old
+ones are left, one fresh one is kept ready.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias
 
-from copycat_connect.cluster import Instance
-
-from copycat_executor.domain.host_view import HostView, Isolation
+from copycat_connect.cluster import Config, Instance
 
 #: Tasks of `isolation=shared` fill a host up to here before the next one is opened.
 MAX_SHARED_HOST_TASKS = 16
+
+
+class Isolation(Enum):
+    """With whom a connector's tasks share a host (`isolation`)."""
+
+    AUTO = "auto"
+    """A host for each task while slots are free, then light tasks share."""
+    TASK = "task"
+    """A host for each task, always."""
+    CONNECTOR = "connector"
+    """One host for the connector's tasks and nobody else's."""
+    SHARED = "shared"
+    """Together with the tasks of other connectors that say so too."""
+
+    @classmethod
+    def of(cls, config: Config) -> Isolation:
+        """Read a connector's `isolation`; anything unknown counts as not given."""
+        text = (config.get("isolation") or "auto").strip().lower()
+        return next((isolation for isolation in cls if isolation.value == text), cls.AUTO)
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """A host on this worker. It takes one slot from its launch to its end."""
+
+    host_id: str
+    launched: float
+    """When it was launched, seconds on the caller's clock."""
+    tasks: Mapping[Instance, Isolation] = field(default_factory=dict)
+    """Its tasks, the draining ones included."""
+    former: str | None = None
+    """Connector of its last task; None while it is fresh."""
+    empty_since: float = 0.0
+    """When it became empty; means nothing while it has tasks."""
+    retiring: bool = False
+    """It takes no new task and ends once it is empty."""
+
+    @property
+    def fresh(self) -> bool:
+        """True while it never ran a task."""
+        return self.former is None and not self.tasks
+
+    def only_of(self, connector: str) -> bool:
+        """Return whether all its tasks are of one connector."""
+        return all(instance.connector == connector for instance in self.tasks)
+
+    def shareable(self) -> bool:
+        """Return whether every task in it may share with tasks of any connector."""
+        return all(isolation in (Isolation.AUTO, Isolation.SHARED) for isolation in self.tasks.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +124,46 @@ def place_apart(
     return apart, Isolation.TASK
 
 
+@dataclass(frozen=True, slots=True)
+class ResidencyRules:
+    """What the settings say about hosts."""
+
+    slots: int
+    """The most hosts at a time."""
+    lifetime: float
+    """Seconds after which a host is recycled."""
+    linger: float
+    """Seconds an empty used host stays for its connector's next task."""
+    spares: int
+    """Fresh hosts kept ready, so that a task starts at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What to do about hosts now."""
+
+    end: tuple[str, ...] = ()
+    """Hosts to end; they are empty."""
+    retire: tuple[str, ...] = ()
+    """Hosts to leave: their tasks move, then they end."""
+    launch: int = 0
+    """Fresh hosts to launch."""
+
+
+def upkeep(hosts: Sequence[HostView], now: float, rules: ResidencyRules) -> Upkeep:
+    """Return what to do about hosts; one old host is left at a time, so that few tasks pause at once."""
+    end = {host.host_id for host in hosts if not host.tasks and _over(host, now, rules)}
+    fresh = [host for host in hosts if host.fresh and not host.retiring and host.host_id not in end]
+    end |= {host.host_id for host in fresh[rules.spares :]}
+    kept = len(fresh[: rules.spares])
+    free = rules.slots - len(hosts)
+    return Upkeep(
+        end=tuple(sorted(end)),
+        retire=_oldest(hosts, now, rules),
+        launch=max(0, min(rules.spares - kept, free)),
+    )
+
+
 def _together(task: Instance, isolation: Isolation, hosts: Iterable[HostView]) -> HostView | None:
     """A host where tasks of this isolation gather even while slots are free."""
     match isolation:
@@ -120,3 +209,16 @@ def _room_to_make(hosts: Sequence[HostView]) -> str | None:
 
 def _load(host: HostView) -> tuple[int, str]:
     return len(host.tasks), host.host_id
+
+
+def _over(host: HostView, now: float, rules: ResidencyRules) -> bool:
+    if host.retiring or now - host.launched >= rules.lifetime:
+        return True
+    return not host.fresh and now - host.empty_since >= rules.linger
+
+
+def _oldest(hosts: Sequence[HostView], now: float, rules: ResidencyRules) -> tuple[str, ...]:
+    if any(host.retiring for host in hosts):
+        return ()
+    old = [host for host in hosts if host.tasks and now - host.launched >= rules.lifetime]
+    return (min(old, key=lambda host: (host.launched, host.host_id)).host_id,) if old else ()

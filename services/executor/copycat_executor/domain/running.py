@@ -1,4 +1,4 @@
-"""What this worker runs at the moment."""
+"""What this worker runs at the moment, and which of it a restart request with flags means."""
 
 from __future__ import annotations
 
@@ -66,3 +66,35 @@ class Running:
 
     connectors: Mapping[str, RunningConnector]
     tasks: Mapping[Instance, RunningTask]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """What a connector is made by."""
+
+    class_name: str
+    kind: str
+    """source or sink."""
+    version: str | None
+
+
+def instances_to_restart(
+    running: Running, connector: str, *, include_tasks: bool, only_failed: bool
+) -> tuple[Instance, ...]:
+    """Return the instances here to restart: the connector, then its tasks by index."""
+    found: list[Instance] = []
+    own = running.connectors.get(connector)
+    if own is not None and _meant(own.phase, only_failed):
+        found.append(Instance(connector))
+    if include_tasks:
+        tasks = [
+            instance
+            for instance, task in running.tasks.items()
+            if instance.connector == connector and _meant(task.phase, only_failed)
+        ]
+        found.extend(sorted(tasks, key=lambda instance: instance.task or 0))
+    return tuple(found)
+
+
+def _meant(phase: Phase, only_failed: bool) -> bool:
+    return phase is Phase.FAILED if only_failed else phase is not Phase.STOPPING

@@ -13,11 +13,19 @@ from copycat_connect.cluster import Instance
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 from copycat_executor.domain.errors import HostRefusedError, NoSlotError
-from copycat_executor.domain.host_view import Isolation
-from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
-from copycat_executor.domain.residency import ResidencyRules, upkeep
+from copycat_executor.domain.placement import (
+    InHost,
+    Isolation,
+    NewHost,
+    NoPlace,
+    Place,
+    ResidencyRules,
+    place,
+    place_apart,
+    upkeep,
+)
 from copycat_executor.hosts.hold_watch import LOOK_INTERVAL_SECONDS, NEXT_LOOK_SECONDS, HoldWatch, Threads
 from copycat_executor.hosts.launched_host import Blame, HostSession, LaunchedHost
 from copycat_executor.taskhost.spec import HostSpec, HostTls

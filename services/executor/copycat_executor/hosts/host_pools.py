@@ -11,7 +11,7 @@ from copycat_connect.cluster import Config, Instance
 from copycat_connect.config.framework_names import CONNECTOR_CLASS
 
 from copycat_executor.domain.errors import NoDriverError, NoSlotError
-from copycat_executor.domain.host_view import Isolation
+from copycat_executor.domain.placement import Isolation
 from copycat_executor.hosts.host_pool import HostPool, Residents
 from copycat_executor.hosts.launched_host import LaunchedHost
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
 
-from copycat_executor.domain.host_view import HostView, Isolation
+from copycat_executor.domain.placement import HostView, Isolation
 
 
 class HostSession:

@@ -15,8 +15,8 @@ from copycat_connect.config.topic_creation import CreationGroups, NewTopic
 from copycat_connect.errors import ConnectError
 from copycat_connect.topic_ids import Ask
 
-from copycat_executor.kafka.brokers import check_brokers
 from copycat_executor.kafka.client_config import ClientConfig, connection_of
+from copycat_executor.kafka.connections import check_brokers
 
 _log = logging.getLogger(__name__)
 _ANSWER_TIMEOUT_SECONDS: Final = 30.0

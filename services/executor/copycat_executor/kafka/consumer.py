@@ -17,10 +17,9 @@ from copycat_connect.leader_errors import LEADER_ERRORS
 from copycat_connect.topic_ids import TopicIds
 
 from copycat_executor.kafka.admin import topic_asker
-from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
-from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.connections import BOOTSTRAP_SERVERS, LoginWatch, check_brokers
 from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.kafka.silent_consumer import SilenceWatch
 from copycat_executor.pipeline.records.receiver import KafkaMessage

@@ -19,10 +19,9 @@ from copycat_connect.data.records import RecordMetadata
 from copycat_connect.errors import ConnectError
 from copycat_connect.files import full_disk
 
-from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
-from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.connections import BOOTSTRAP_SERVERS, LoginWatch, check_brokers
 from copycat_executor.kafka.remedies import not_written
 from copycat_executor.pipeline.records.sender import (
     NO_TIMESTAMP,

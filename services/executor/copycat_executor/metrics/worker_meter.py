@@ -10,7 +10,7 @@ from copycat_telemetry.metrics import groups
 from copycat_telemetry.metrics.definitions import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.metrics.states import Startups, StateTimes
 from copycat_executor.metrics.task_meter import TaskMeter
 

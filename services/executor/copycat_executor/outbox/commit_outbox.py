@@ -23,10 +23,10 @@ from copycat_rpc.errors import code_of
 from copycat_rpc.messages import source_offsets_from_proto, source_offsets_to_proto
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.outbox.offset_reader import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from copycat_rpc.errors import code_of
 from copycat_rpc.messages import instance_to_proto
 from copycat_rpc.services import ServiceStubs
 
+from copycat_executor import peers
 from copycat_executor.outbox.commit_outbox import GenerationFor
-from copycat_executor.peers import messages
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 #: A round of the config service takes 90 s at most.
 FENCING_SECONDS: Final = 100.0
@@ -63,7 +63,7 @@ class TaskFencing:
 
     async def _newest(self, task: pb.TaskRef) -> bool:
         """Return whether the scheduler means this start, or one that goes on with its hold on the task."""
-        instance = messages.task_of(task)
+        instance = peers.task_of(task)
         request = scheduler_service_pb2.GetAssignmentRequest(instance=instance_to_proto(instance))
         found = await self._services.scheduler.GetAssignment(request)
         if not found.HasField("assignment") or found.assignment.worker_id != self._worker_id:

@@ -18,7 +18,7 @@ from copycat_rpc.messages import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 NONE_COMMITTED = -1

@@ -16,9 +16,9 @@ from copycat_connect.waiting import NewestWaiting
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from copycat_rpc.acts import MOVES, STUCK, WAITS, ActReporter
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_each
 
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 
 log = logging.getLogger(__name__)
 

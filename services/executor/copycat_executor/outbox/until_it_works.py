@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
-from copycat_executor.peers.transient import is_transient
+from copycat_executor.peers import is_transient
 
 log = logging.getLogger(__name__)
 

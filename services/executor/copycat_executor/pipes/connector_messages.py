@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias
 
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
     Answer,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from copycat_executor.domain.actions import Action, connector_of
-from copycat_executor.domain.reconcile import reconcile
+from copycat_executor.domain.reconcile import Action, connector_of, reconcile
 from copycat_executor.state.feed import Feed
 from copycat_executor.state.runs import Runs
 

@@ -9,7 +9,8 @@ from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.cluster import Instance
 from copycat_rpc.messages import instance_from_proto
 
-from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
+from copycat_executor import peers
+from copycat_executor.background import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import (
     NOTHING,
     Assigned,
@@ -19,7 +20,6 @@ from copycat_executor.domain.desired import (
     desired,
     generation_for,
 )
-from copycat_executor.peers import messages
 from copycat_executor.state.lease import WorkerLease
 
 ConfigChange = config_service_pb2.WatchConnectorsResponse
@@ -87,7 +87,7 @@ class Feed:
     def connectors(self, snapshot: Sequence[ConfigChange]) -> set[str]:
         """Apply the config service's snapshot; returns the connectors that are gone since what was known."""
         known = self._configured or {}
-        found = (messages.configured(each.connector) for each in snapshot)
+        found = (peers.configured(each.connector) for each in snapshot)
         self._configured = {connector.name: connector for connector in found}
         self._changed(None)
         return known.keys() - self._configured.keys()
@@ -98,7 +98,7 @@ class Feed:
             return
         match message.WhichOneof("change"):
             case "connector":
-                connector = messages.configured(message.connector)
+                connector = peers.configured(message.connector)
                 self._configured[connector.name] = connector
                 self._changed(connector.name)
             case "removed":
@@ -159,4 +159,4 @@ class Feed:
         self._changes.notify()
 
     def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:
-        return assign(before, message.worker_id, message.generation, messages.partitions(message))
+        return assign(before, message.worker_id, message.generation, peers.partitions(message))

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 
 #: Tasks have ended so long before the scheduler may give them to another worker.
 MARGIN_SECONDS: Final = 0.5

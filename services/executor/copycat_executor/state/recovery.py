@@ -21,11 +21,10 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.acts import CIRCUIT_CLOSED, CIRCUIT_OPENED, HOST_DIED, LEFT_FAILED, RESTARTED, ActReporter
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
+from copycat_executor.domain.deaths import MAX_QUICK_REPEATS, Suspicions, after_death
 from copycat_executor.domain.healing import Restarts, Verdict, after_failure, tolerates
-from copycat_executor.domain.repeats import MAX_QUICK_REPEATS, after_death
 from copycat_executor.domain.running import Phase
-from copycat_executor.domain.suspicion import Suspicions
 from copycat_executor.state.runs import ConnectorRun, TaskRun
 
 log = logging.getLogger(__name__)

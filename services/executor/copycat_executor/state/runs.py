@@ -16,19 +16,18 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
 from copycat_telemetry.metrics.definitions import Reading
 
-from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
+from copycat_executor import peers
+from copycat_executor.background import ChangedConnectors, ChangeSignal
+from copycat_executor.domain.deaths import Deaths
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.healing import Restarts
-from copycat_executor.domain.plugin import Plugin
-from copycat_executor.domain.repeats import Deaths
-from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
+from copycat_executor.domain.running import Phase, Plugin, Running, RunningConnector, RunningTask
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.task_meter import TaskMeter
 from copycat_executor.metrics.worker_meter import ConnectorMeter, WorkerMeter
 from copycat_executor.outbox.commit_outbox import TaskProgress
 from copycat_executor.outbox.topic_outbox import SeenTopics
 from copycat_executor.outbox.trouble_outbox import OpenTrouble
-from copycat_executor.peers import messages
 
 R = TypeVar("R", RunningConnector, RunningTask)
 M = TypeVar("M", ConnectorMeter, TaskMeter)
@@ -307,7 +306,7 @@ class Runs:
 
     def start_of(self, ref: pb.TaskRef) -> TaskStart | None:
         """Return the start that an event is about; None when that is over."""
-        run = self.find_task(messages.task_of(ref))
+        run = self.find_task(peers.task_of(ref))
         start = None if run is None else run.start
         return start if start is not None and start.number == ref.start else None
 

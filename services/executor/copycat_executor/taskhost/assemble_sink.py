@@ -18,7 +18,7 @@ from copycat_telemetry.tracing import tracing
 
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
 from copycat_executor.kafka.client_statistics import ConsumerStatistics
-from copycat_executor.kafka.clients import warn_unknown
+from copycat_executor.kafka.connections import warn_unknown
 from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.pipeline.records.dead_letter import letter_of_message
 from copycat_executor.pipeline.records.receiver import KafkaMessage

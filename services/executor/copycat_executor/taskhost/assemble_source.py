@@ -33,7 +33,7 @@ from copycat_executor.kafka.client_config import (
     transactional_config,
 )
 from copycat_executor.kafka.client_statistics import ProducerStatistics
-from copycat_executor.kafka.clients import warn_unknown
+from copycat_executor.kafka.connections import warn_unknown
 from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.kafka.transactional_producer import KafkaTransactionalSender
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue, SourceLetters

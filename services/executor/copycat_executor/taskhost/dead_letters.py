@@ -10,7 +10,7 @@ from copycat_connect.config.setting import ConfigSetting
 
 from copycat_executor.kafka.admin import KafkaTopics, ensure_dead_letter_topic
 from copycat_executor.kafka.client_config import admin_config, producer_config
-from copycat_executor.kafka.clients import warn_unknown
+from copycat_executor.kafka.connections import warn_unknown
 from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue, LetterOf
 from copycat_executor.pipeline.task.control import TaskControl

@@ -12,17 +12,17 @@ from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.errors import ConnectError
 from copycat_connect.failure_kind import FailureKind
 
-from copycat_executor.background.jobs import Jobs
+from copycat_executor import peers
+from copycat_executor.background import Jobs
 from copycat_executor.children.query_engine import Queries
+from copycat_executor.domain.deaths import MEMORY_SECONDS
 from copycat_executor.domain.running import Phase
-from copycat_executor.domain.suspicion import MEMORY_SECONDS
 from copycat_executor.hosts.launched_host import Blame, LaunchedHost
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.outbox.fencing import REPLACED, TaskFencing
 from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup, source_store
 from copycat_executor.outbox.topic_outbox import TopicOutbox
-from copycat_executor.peers import messages
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.recovery import Recovery
 from copycat_executor.state.runs import Runs, TaskStart
@@ -161,7 +161,7 @@ class TaskEvents:
             if event.hangs and start.host is not None:
                 self._recovery.hung(start.run)
                 start.host.hangs = True
-            kind = messages.failure_kind(event.failure_kind)
+            kind = peers.failure_kind(event.failure_kind)
             self._lifecycle.fail(start, event.trace, kind, version, tolerable=event.tolerable)
             return
         if event.hangs:

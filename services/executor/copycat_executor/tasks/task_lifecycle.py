@@ -7,7 +7,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor.domain.desired import WantedTask
-from copycat_executor.domain.host_view import Isolation
+from copycat_executor.domain.placement import Isolation
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.hosts.launched_host import LaunchedHost

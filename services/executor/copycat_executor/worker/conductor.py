@@ -6,7 +6,7 @@ import asyncio
 from typing import Final, assert_never
 
 from copycat_executor.connectors.connector_actions import ConnectorActions
-from copycat_executor.domain.actions import (
+from copycat_executor.domain.reconcile import (
     Action,
     PublishTasks,
     SetConnectorTarget,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import grpc
@@ -11,7 +12,6 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 from copycat_rpc.messages import config_from_proto
 
-from copycat_executor.children import plugin_messages
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.pipes.connector_messages import (
     AlterOffsets,
@@ -24,6 +24,7 @@ from copycat_executor.pipes.connector_messages import (
     SourceOffset,
     ValidateConfig,
 )
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, ValidatedKey, Validation
 from copycat_executor.worker.restarting import Restarting
 
 CallContext: TypeAlias = "grpc.aio.ServicerContext[object, object]"
@@ -48,7 +49,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.ListPluginsResponse:
         """List the plugins this executor can load."""
         found = await self._processes.ask(ListPlugins(), "loading the plugins", self._patience(context))
-        return plugin_messages.plugins(found)
+        return _plugins(found)
 
     async def GetPluginConfig(
         self, request: pb.GetPluginConfigRequest, context: CallContext
@@ -58,7 +59,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         version = request.version if request.HasField("version") else None
         call = DescribeKeys(request.plugin, version)
         found = await self._processes.ask(call, stage, self._patience(context))
-        return plugin_messages.keys(found)
+        return _keys(found)
 
     async def ValidateConnector(
         self, request: pb.ValidateConnectorRequest, context: CallContext
@@ -66,7 +67,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         """Validate a connector's configuration with its plugin, within the caller's deadline."""
         call = ValidateConfig(config_from_proto(request.config))
         found = await self._processes.ask(call, VALIDATION_STAGE, self._patience(context))
-        return plugin_messages.validation(found)
+        return _validation(found)
 
     async def RestartConnector(
         self, request: pb.RestartConnectorRequest, context: CallContext
@@ -153,3 +154,59 @@ def _move(move: pb.OffsetsMove) -> OffsetMove:
 
 def _sink(offset: types_pb2.TopicPartitionOffset) -> SinkOffset:
     return SinkOffset(offset.topic, offset.partition, offset.offset if offset.offset >= 0 else None)
+
+
+def _plugins(found: PluginListing) -> pb.ListPluginsResponse:
+    """Write the plugins, and those that cannot be loaded."""
+    return pb.ListPluginsResponse(
+        plugins=[
+            pb.Plugin(class_name=each.class_name, type=each.kind, version=each.version, aliases=each.aliases)
+            for each in found.plugins
+        ],
+        unloadable=[pb.UnloadablePlugin(**each.as_map()) for each in found.unloadable],
+    )
+
+
+def _keys(found: Sequence[KeyDefinition]) -> pb.GetPluginConfigResponse:
+    """Write the keys of a plugin."""
+    return pb.GetPluginConfigResponse(keys=[_key(each) for each in found])
+
+
+def _validation(found: Validation) -> pb.ValidateConnectorResponse:
+    """Write what validation found."""
+    return pb.ValidateConnectorResponse(
+        name=found.name,
+        type=found.kind,
+        error_count=found.error_count,
+        groups=found.groups,
+        configs=[_validated(each) for each in found.configs],
+    )
+
+
+def _validated(found: ValidatedKey) -> pb.ConfigInfo:
+    return pb.ConfigInfo(
+        definition=None if found.definition is None else _key(found.definition),
+        value=pb.ConfigValueInfo(
+            name=found.name,
+            value=found.value,
+            recommended_values=found.recommended,
+            errors=found.errors,
+            visible=found.visible,
+        ),
+    )
+
+
+def _key(found: KeyDefinition) -> pb.ConfigKeyInfo:
+    return pb.ConfigKeyInfo(
+        name=found.name,
+        type=found.type,
+        required=found.required,
+        default_value=found.default,
+        importance=found.importance,
+        documentation=found.documentation,
+        group=found.group,
+        width=found.width,
+        display_name=found.display_name,
+        dependents=found.dependents,
+        order=found.order,
+    )

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.beats import until_beat
-from copycat_connect.cluster import Instance
-from copycat_connect.errors import CopycatError
+from copycat_connect.cluster import Instance, is_wildcard
+from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.pace import Pace
 from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.peers import messages
+from copycat_executor import peers
+from copycat_executor.settings import ADVERTISED, ExecutorSettings
 from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
 
@@ -144,6 +146,28 @@ class Membership:
     def _beat(self, held: dict[Instance, int], leaving: bool) -> pb.JoinRequest:
         return pb.JoinRequest(
             worker_id=self._worker_id,
-            held=[messages.held(instance, generation) for instance, generation in held.items()],
+            held=[peers.held(instance, generation) for instance, generation in held.items()],
             leaving=leaving,
         )
+
+
+async def advertised_address(settings: ExecutorSettings, bound: str, host_name: str) -> str:
+    """Return what the settings say; otherwise what was bound, with this machine's name for every address.
+
+    Raises:
+        ConfigError: Nobody could reach it by this machine's name.
+    """
+    host, _, port = bound.rpartition(":")
+    if settings.advertised:
+        return settings.advertised
+    if not is_wildcard(host):
+        return bound
+    try:
+        await asyncio.get_running_loop().getaddrinfo(host_name, int(port), type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise ConfigError(
+            f"The executor listens on {bound} and would be known as {host_name}:{port}, "
+            f"but this machine cannot look that name up ({error}); set {ADVERTISED}",
+            key=ADVERTISED,
+        ) from error
+    return f"{host_name}:{port}"

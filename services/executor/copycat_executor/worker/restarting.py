@@ -9,8 +9,7 @@ from copycat.config.v1 import config_service_pb2
 from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
-from copycat_executor.domain.restart_requests import chosen
-from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
+from copycat_executor.domain.running import Phase, RunningConnector, RunningTask, instances_to_restart
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.state.feed import Feed
@@ -33,7 +32,7 @@ class Restarting:
     def requested(self, request: config_service_pb2.RequestRestartRequest) -> None:
         """Restart what a logged request means of what runs here."""
         running = self._runs.running((request.connector,))
-        found = chosen(
+        found = instances_to_restart(
             running, request.connector, include_tasks=request.include_tasks, only_failed=request.only_failed
         )
         for instance in found:

@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from copycat_executor.background.jobs import Jobs
+from copycat_executor.background import Jobs
 from copycat_executor.children.connector_process import ProcessEnd
 from copycat_executor.children.connector_processes import DEATHS_TO_PART, MAX_APART, ConnectorProcesses
-from copycat_executor.domain import suspicion
+from copycat_executor.domain import deaths
 
 
 class CountedJobs(Jobs):
@@ -53,7 +53,7 @@ async def test_a_connector_that_hung_long_ago_runs_with_the_others_again(
     processes = ConnectorProcesses({}, jobs)
     try:
         await hang_together(processes, ["orders"])
-        monkeypatch.setattr(suspicion, "MEMORY_SECONDS", 0.0)
+        monkeypatch.setattr(deaths, "MEMORY_SECONDS", 0.0)
         jobs.begun = 0
         for name in ("orders", "others"):
             processes.enter(name)

@@ -10,8 +10,15 @@ from dataclasses import replace
 
 import pytest
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.host_view import HostView, Isolation
-from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place, place_apart
+from copycat_executor.domain.placement import (
+    HostView,
+    InHost,
+    Isolation,
+    NewHost,
+    NoPlace,
+    place,
+    place_apart,
+)
 from copycat_executor.domain.task_limit import tasks_max
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from copycat_connect.cluster import Instance, TargetState, TopicPartition
-from copycat_executor.domain.actions import (
+from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
+from copycat_executor.domain.reconcile import (
     PublishTasks,
     SetConnectorTarget,
     SetTaskTarget,
@@ -12,11 +13,15 @@ from copycat_executor.domain.actions import (
     StartTask,
     StopConnector,
     StopTask,
+    reconcile,
 )
-from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
-from copycat_executor.domain.reconcile import reconcile
-from copycat_executor.domain.restart_requests import chosen
-from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
+from copycat_executor.domain.running import (
+    Phase,
+    Running,
+    RunningConnector,
+    RunningTask,
+    instances_to_restart,
+)
 
 CONFIG = {"name": "orders", "tasks.max": "1"}
 TASK = Instance("orders", 0)
@@ -148,8 +153,8 @@ def test_a_task_leaves_a_retiring_host() -> None:
 def test_a_flagged_restart_means_failed_instances_or_all() -> None:
     other = Instance("orders", 1)
     running = Running({"orders": runs()}, {other: runs_task(Phase.FAILED), TASK: runs_task()})
-    everything = chosen(running, "orders", include_tasks=True, only_failed=False)
+    everything = instances_to_restart(running, "orders", include_tasks=True, only_failed=False)
     assert everything == (Instance("orders"), TASK, other)
-    assert chosen(running, "orders", include_tasks=True, only_failed=True) == (other,)
-    assert chosen(running, "orders", include_tasks=False, only_failed=True) == ()
-    assert chosen(running, "unknown", include_tasks=True, only_failed=False) == ()
+    assert instances_to_restart(running, "orders", include_tasks=True, only_failed=True) == (other,)
+    assert instances_to_restart(running, "orders", include_tasks=False, only_failed=True) == ()
+    assert instances_to_restart(running, "unknown", include_tasks=True, only_failed=False) == ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.domain.actions import (
+from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
+from copycat_executor.domain.reconcile import (
     Action,
     PublishTasks,
     SetConnectorTarget,
@@ -14,9 +15,8 @@ from copycat_executor.domain.actions import (
     StartTask,
     StopConnector,
     StopTask,
+    reconcile,
 )
-from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
-from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.host_view import HostView, Isolation
-from copycat_executor.domain.repeats import (
+from copycat_executor.domain.deaths import (
     CALM_AFTER_SECONDS,
     MAX_LOST_ORDERS,
     MAX_QUICK_REPEATS,
     Deaths,
     after_death,
 )
-from copycat_executor.domain.residency import ResidencyRules, Upkeep, upkeep
+from copycat_executor.domain.placement import HostView, Isolation, ResidencyRules, Upkeep, upkeep
 
 RULES = ResidencyRules(slots=4, lifetime=1800.0, linger=5.0, spares=1)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.changes import ChangeSignal
+from copycat_executor.background import ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.runs import ConnectorRun, Runs, TaskRun
 from copycat_telemetry.metrics.definitions import Reading, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.domain.running import Plugin
 from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.groups import GROUPS
 

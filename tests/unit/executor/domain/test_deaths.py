@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_executor.domain.suspicion import MEMORY_SECONDS, Suspicions, parts
+from copycat_executor.domain.deaths import MEMORY_SECONDS, Suspicions, parts
 
 NONE: Suspicions[str] = Suspicions()
 

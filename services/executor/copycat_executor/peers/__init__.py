@@ -1,1 +1,0 @@
-"""The other services: connections to them, their messages, and which of their failures pass."""

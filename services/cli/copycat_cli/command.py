@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from copycat_cli.advice import advice
 from copycat_cli.api.connectors import connector_names
-from copycat_cli.api.plugins import alias, list_plugins
+from copycat_cli.api.workers import alias, list_plugins
 from copycat_cli.credentials import login, tls_context, token_option, user_option
 from copycat_cli.errors import CliError, ExitCode, UsageError
 from copycat_cli.output.printer import JSON, TABLE, Printer

@@ -12,7 +12,7 @@ from copycat_rest.answers import ConfigInfos
 
 from copycat_cli.advice import similar
 from copycat_cli.api.connectors import connector_names, create_connector, get_connector, put_config
-from copycat_cli.api.plugins import alias, answers_to, errors_by_key, list_plugins, plugin_keys, validate
+from copycat_cli.api.workers import alias, answers_to, errors_by_key, list_plugins, plugin_keys, validate
 from copycat_cli.connector_files import ConnectorFile
 from copycat_cli.errors import CliError, ExistsError, InvalidConfigError, NotFoundError, RefusedError
 from copycat_cli.output.blocks import Table

@@ -16,7 +16,7 @@ import click
 import platformdirs
 from copycat_connect.log_levels import LEVELS, setting_level
 
-from copycat_cli.api.loggers import get_logger, list_loggers, set_level
+from copycat_cli.api.workers import get_logger, list_loggers, set_level
 from copycat_cli.command import cluster_command
 from copycat_cli.errors import CliError, NotFoundError
 from copycat_cli.output.blocks import Table

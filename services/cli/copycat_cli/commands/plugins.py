@@ -9,7 +9,7 @@ from copycat_rest.answers import ConfigKeyInfo, UnloadablePluginInfo
 from packaging.utils import canonicalize_name
 
 from copycat_cli.advice import similar
-from copycat_cli.api.plugins import (
+from copycat_cli.api.workers import (
     alias,
     list_plugins,
     plugin_keys,

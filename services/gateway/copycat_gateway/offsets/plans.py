@@ -16,10 +16,10 @@ from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left
 from copycat_gateway.errors import BadRequestError, FailedRequestError
+from copycat_gateway.offsets.altering import read_source
 from copycat_gateway.offsets.bodies import SinkChange, as_known, sink_changes, source_changes
 from copycat_gateway.offsets.memory import moves, source_moves
 from copycat_gateway.offsets.query import Moment
-from copycat_gateway.offsets.source import read_source
 from copycat_gateway.offsets.target import Target, otherwise
 from copycat_gateway.views.offsets import sink_moved, source_moved
 

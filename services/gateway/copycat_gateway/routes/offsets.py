@@ -18,15 +18,19 @@ from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.moments import AT, PAST
-from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
+from copycat_gateway.offsets.altering import (
+    alter_sink,
+    alter_source,
+    read_sink,
+    read_source,
+    reset_sink,
+    reset_source,
+)
 from copycat_gateway.offsets.memory import last_change
-from copycat_gateway.offsets.moving import dry_run_of, move_to, undo_last
+from copycat_gateway.offsets.moving import dry_run_of, move_to, remembered, undo_last
 from copycat_gateway.offsets.plans import plan_entries, plan_reset
 from copycat_gateway.offsets.query import ONLY_DRY_RUN, OPTIONS, OffsetsQuery
-from copycat_gateway.offsets.sink import alter_sink, read_sink, reset_sink
-from copycat_gateway.offsets.source import alter_source, read_source, reset_source
-from copycat_gateway.offsets.target import find_target
-from copycat_gateway.offsets.undo import remembered
+from copycat_gateway.offsets.target import ChangeRules, find_changeable_target, find_target
 from copycat_gateway.past import facts_at, not_known
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR
 from copycat_gateway.settings import GatewaySettings

@@ -1,22 +1,22 @@
-"""`/connectors`: which there are, what they are configured as, and the orders they take."""
+"""`/connectors`: which there are, what they are configured as, the orders they take, and their history."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
 from copycat_connect.cluster import Config
-from copycat_rest.answers import ActiveTopics, ConnectorInfo
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from copycat_connect.cluster import Config
-from copycat_rest.answers import ChangedBy, History
+from copycat_rest.answers import ActiveTopics, ChangedBy, ConnectorInfo, History
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
+
 CONNECTORS = "connectors"
 IN_NO_PATH = ("", ".", "..")
 """Names that clients take for steps in a path; only a record in a topic can have made such a connector."""
+ACT = "act"
+KINDS = ("config", "target_state", "status", "offsets", ACT, "commit")
 
 
 def class_name(connector: ConnectorInfo) -> str:
@@ -72,13 +72,6 @@ def active_topics(rest: Rest, name: str) -> list[str]:
 def reset_topics(rest: Rest, name: str) -> None:
     """Forget which topics a connector has used."""
     rest.ask("PUT", CONNECTORS, name, "topics", "reset")
-
-
-if TYPE_CHECKING:
-    from copycat_cli.rest import Rest
-
-ACT = "act"
-KINDS = ("config", "target_state", "status", "offsets", ACT, "commit")
 
 
 def author(by: ChangedBy) -> str:

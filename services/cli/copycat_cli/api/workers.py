@@ -1,30 +1,32 @@
-"""`/workers`: the live workers; Copycat's addition to Kafka Connect's resources."""
+"""What workers have: plugins and keys (`/connector-plugins`), log levels (`/admin/loggers`); `/workers`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from copycat_rest.answers import WorkerInfo
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
 from copycat_connect.cluster import Config
-from copycat_rest.answers import ConfigInfos, ConfigKeyInfo, PluginInfo, UnloadablePluginInfo
+from copycat_rest.answers import (
+    ConfigInfos,
+    ConfigKeyInfo,
+    LoggerInfo,
+    PluginInfo,
+    UnloadablePluginInfo,
+    WorkerInfo,
+)
+
 from copycat_cli.errors import NotFoundError
-from typing import TYPE_CHECKING
-from copycat_rest.answers import LoggerInfo
-
-if TYPE_CHECKING:
-    from copycat_cli.rest import Rest
-
-
-def list_workers(rest: Rest) -> list[WorkerInfo]:
-    """Return the live workers."""
-    return rest.get(list[WorkerInfo], "workers")
-
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
 PLUGINS = "connector-plugins"
+LOGGERS = ("admin", "loggers")
+
+
+def list_workers(rest: Rest) -> list[WorkerInfo]:
+    """Return the live workers."""
+    return rest.get(list[WorkerInfo], "workers")
 
 
 def alias(plugin: PluginInfo) -> str:
@@ -65,12 +67,6 @@ def plugin_keys(rest: Rest, plugin: str) -> list[ConfigKeyInfo]:
 def validate(rest: Rest, plugin: str, config: Config) -> ConfigInfos:
     """Have a worker validate a configuration; nothing is created."""
     return rest.ask("PUT", PLUGINS, plugin, "config", "validate", body=config).read_as(ConfigInfos)
-
-
-if TYPE_CHECKING:
-    from copycat_cli.rest import Rest
-
-LOGGERS = ("admin", "loggers")
 
 
 def list_loggers(rest: Rest) -> dict[str, LoggerInfo]:

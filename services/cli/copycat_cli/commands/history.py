@@ -11,8 +11,7 @@ from copycat_connect.cluster import Config
 from copycat_rest.answers import ShownChange
 from msgspec import UNSET
 
-from copycat_cli.api.connectors import get_connector, put_config
-from copycat_cli.api.connectors import KINDS, author, get_config_at, get_history
+from copycat_cli.api.connectors import KINDS, author, get_config_at, get_connector, get_history, put_config
 from copycat_cli.api.statuses import RUNNING
 from copycat_cli.command import (
     cluster_command,

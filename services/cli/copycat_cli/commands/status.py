@@ -13,8 +13,7 @@ from copycat_rest.answers import ConnectorInfo, ConnectorState, ConnectorStateIn
 from msgspec import UNSET, UnsetType
 
 from copycat_cli.advice import next_steps
-from copycat_cli.api.connectors import active_topics, class_name, get_connector
-from copycat_cli.api.connectors import ACT, get_history
+from copycat_cli.api.connectors import ACT, active_topics, class_name, get_connector, get_history
 from copycat_cli.api.statuses import failed, get_status, get_statuses, health_line, overview, reason
 from copycat_cli.command import cluster_command, connector_argument, connectors_argument
 from copycat_cli.configuration import HIDDEN, is_secret, secret_keys

@@ -11,10 +11,9 @@ from pathlib import Path
 import click
 from copycat_connect.config.properties import format_properties
 
-from copycat_cli.api.connectors import get_connector, put_config
-from copycat_cli.api.connectors import get_config_at
-from copycat_cli.api.workers import errors_by_key
+from copycat_cli.api.connectors import get_config_at, get_connector, put_config
 from copycat_cli.api.statuses import RUNNING
+from copycat_cli.api.workers import errors_by_key
 from copycat_cli.command import FILE, cluster_command, confirm, connector_argument, file_argument
 from copycat_cli.configuration import (
     CHANGED,

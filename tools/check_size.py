@@ -17,7 +17,7 @@ MAX_LINES = 400
 #: Of a module that exactly one module imports, which lies in its own package.
 MIN_LINES = 80
 #: So many are shorter today. It only falls.
-MAX_SPLINTERS = 10
+MAX_SPLINTERS = 6
 #: Modules that are what their name says, however little that is.
 STANDALONE = {"__init__", "__main__", "main", "settings", "plugin"}
 

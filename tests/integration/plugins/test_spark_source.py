@@ -11,8 +11,6 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-import httpx2
-import psutil
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.orc
@@ -27,83 +25,11 @@ from copycat_objects.spark.task import SparkFilesTask
 from copycat_rpc.messages import config_to_proto
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
-from copycat_testkit.system import CopycatUp
 
+from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
 from tests.unit.pipeline.fakes import FakeLink
 
 pytestmark = pytest.mark.timeout(500)
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-#: A driver compiles Spark's code anew, on a busy machine.
-SECONDS = 200.0
-
-
-class Lake:
-    """A folder, and connectors of this system that read it."""
-
-    def __init__(self, system: CopycatUp, kafka: str, folder: Path) -> None:
-        self.folder = folder
-        self._system = system
-        self._kafka = kafka
-        folder.mkdir()
-
-    def put(self, name: str, **config: str) -> None:
-        """Create a connector, or change it; its topic bears its name."""
-        given = {
-            "topic": name,
-            "store.url": f"file://{self.folder}",
-            "object.poll.interval.ms": "200",
-            "value.converter": JSON,
-            "value.converter.schemas.enable": "true",
-            **config,
-        }
-        url = f"{self._system.url}/connectors/{name}/config"
-        httpx2.put(url, json=given, timeout=90).raise_for_status()
-
-    def ask(self, verb: str, path: str) -> object:
-        """Call REST; returns what it answers."""
-        reply = httpx2.request(verb, f"{self._system.url}/connectors/{path}", timeout=90)
-        reply.raise_for_status()
-        return reply.json() if reply.content else None
-
-    def state(self, name: str) -> str:
-        """The state of a connector's one task; empty without one."""
-        status = self.ask("GET", f"{name}/status")
-        assert isinstance(status, dict)
-        return next((task["state"] for task in status["tasks"]), "")
-
-    def done(self, name: str) -> list[int]:
-        """The files that are committed whole, as the number of their records."""
-        reply = self.ask("GET", f"{name}/offsets")
-        assert isinstance(reply, dict)
-        offsets = [each["offset"] for each in reply["offsets"]]
-        return [offset["record"] for offset in offsets if offset["done"]]
-
-    def values(self, topic: str) -> list[bytes]:
-        """What arrived."""
-        return [message.value() or b"" for message in consume_all(self._kafka, topic)]
-
-    def waits_for(self, topic: str, count: int) -> list[bytes]:
-        """Wait until so many records have arrived; returns them."""
-        wait_until(lambda: len(self.values(topic)) >= count, SECONDS, f"{count} records in {topic}")
-        return self.values(topic)
-
-    def drivers(self) -> list[psutil.Process]:
-        """The drivers of Spark of this system."""
-        launcher = psutil.Process(self._system.pid)
-        found = []
-        for process in launcher.children(recursive=True):
-            try:
-                if "copycat_executor.driverhost" in process.cmdline():
-                    found.append(process)
-            except psutil.NoSuchProcess:
-                continue
-        return found
-
-
-@pytest.fixture
-def lake(system: CopycatUp, kafka: str, tmp_path: Path) -> Lake:
-    """Give an empty folder."""
-    return Lake(system, kafka, tmp_path / "lake")
 
 
 def table(first: int, rows: int) -> pa.Table:
@@ -265,10 +191,8 @@ def test_a_file_arrives_exactly_once_though_driver_and_partition_are_killed(lake
     lake.put(name, **settings, **plain, **{"delivery.guarantee": "exactly_once"})
     for done, what in ((1, "partition"), (3, "driver"), (6, "driver")):
         wait_until(lambda: len(lake.done(name)) >= done, SECONDS, f"{done} files are done")  # noqa: B023
-        (driver,) = lake.drivers()
-        forked = [each for each in driver.children(recursive=True) if "daemon" in " ".join(each.cmdline())]
         assert len(lake.done(name)) < files
-        (driver if what == "driver" else forked[-1]).kill()  # the last forked, or who forks them
+        lake.kill(what)
     wait_until(lambda: len(lake.done(name)) == files, SECONDS, "all files are done")
     found = [json.loads(value)["id"] for value in lake.values(name)]
     assert Counter(found) == Counter(range(files * rows))

@@ -32,6 +32,7 @@ from copycat_connect.plugin.rest_extensions import (
     RestExtensionContext,
     RestRequest,
 )
+from copycat_connect.plugin.row_query import ROW_QUERY_KEYS, RowQuery
 from copycat_connect.plugin.spark import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
@@ -39,6 +40,7 @@ from copycat_connect.plugin.transformations import Predicate, Transformation
 
 __all__ = [
     "CONNECTORS",
+    "ROW_QUERY_KEYS",
     "Caller",
     "ClusterDetails",
     "ClusterState",
@@ -61,6 +63,7 @@ __all__ = [
     "RestExtension",
     "RestExtensionContext",
     "RestRequest",
+    "RowQuery",
     "SinkConnector",
     "SinkTask",
     "SinkTaskContext",

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.records import SourceRecord
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+from copycat_connect.plugin.row_query import RowQuery
 from copycat_connect.plugin.tasks import SourceTask
 
 
@@ -35,6 +37,11 @@ class SparkSourceTask(SourceTask):
 
     Reading a unit again has to give the same rows in the same order: a unit goes on at its offset.
     """
+
+    query: RowQuery | None = None
+    """What `open` wants to be made of the rows. They then have the columns of its `sql`, the place of the row
+    (`PLACE`: its number in the unit, whatever the query leaves out), and the columns of its `expressions`. A
+    frame that has a column with the places already keeps it."""
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the task's configuration, placeholders resolved; by default it only opens.
@@ -79,21 +86,24 @@ class SparkSourceTask(SourceTask):
     @abstractmethod
     def batches(
         self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
-    ) -> Iterator[SourceBatch]:
-        """Make records of a unit's rows, from an offset on; each batch has the offset behind it.
+    ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
+        """Make records of a unit's rows, from an offset on.
 
         Args:
             unit: The unit.
             offset: The committed one; None where nothing of it was committed.
-            rows: All rows of the unit, as Arrow's record batches.
+            rows: All rows of the unit, as Arrow's record batches; with a query what it makes of them.
+
+        Returns:
+            Batches that are not empty, each or each record of it with the offset behind it.
 
         Raises:
             DataError: A row cannot be read; the task becomes FAILED.
         """
 
     @abstractmethod
-    def end_of(self, unit: SparkUnit, offset: SourceOffset | None, records: int) -> SourceOffset:
-        """Return the offset at the end of a unit, so many records behind another; `is_done` holds for it."""
+    def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
+        """Return the offset at the end of a unit (`is_done`), given the one behind its last record."""
 
     def poll(self) -> None:
         """Return nothing: Spark reads."""

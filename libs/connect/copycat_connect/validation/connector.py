@@ -29,6 +29,7 @@ from copycat_connect.plugin.connectors import ExactlyOnceSupport
 from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.row_query import SQL_KEY, RowTextCheck, check_row_query
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation.aliases import class_lookup
@@ -160,6 +161,7 @@ def validate_connector(
     *,
     report_stage: Callable[[str], None] = lambda stage: None,
     context: TransformationContext | None = None,
+    check_row_text: RowTextCheck | None = None,
 ) -> ConfigInfos:
     """Validate a connector's configuration as Kafka Connect 4.4 does, error texts, order and counts included.
 
@@ -171,6 +173,7 @@ def validate_connector(
         hooks: The connector instance, or what stands for it.
         report_stage: Told what is being done before it is, so that a deadline can name it.
         context: What transformations may ask; without it they check single keys only.
+        check_row_text: What checks a query over the rows that Spark reads; without it nobody does.
 
     Returns:
         What was found about every key.
@@ -193,6 +196,10 @@ def validate_connector(
     report_stage("performing multi-property validation for the connector")
     own = hooks.validate(raw)
     values = [*found.values(), *(spec.config.validate(raw, plugins.class_name) if own is None else own)]
+    if check_row_text is not None and SQL_KEY.name in spec.config.keys and spec.on_spark:
+        report_stage("validating the query of the connector")
+        repeatable = worker.guarantee(raw) is Guarantee.EXACTLY_ONCE
+        check_row_query(raw, values, check_row_text, repeatable=repeatable)
     _refuse_unresolved_secrets(raw, spec.config.keys, values)
     keys = {**definition.keys, **spec.config.keys}
     groups = [*definition.groups, *spec.config.groups]

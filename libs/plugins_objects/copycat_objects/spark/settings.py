@@ -18,6 +18,7 @@ from copycat_connect.config import (
     topic_name,
 )
 from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.plugin import ROW_QUERY_KEYS, RowQuery
 
 from copycat_objects.source.settings import CleanupPolicy
 from copycat_objects.stores import keys
@@ -41,8 +42,13 @@ GUARANTEES: Final = (
     "side by side. A file that is written anew is read anew. Values are structs, of text the lines. Those of "
     "Parquet have the types of the file, as ObjectSource has them; those of other formats are what Spark "
     "makes of them, every field optional. A file that Spark cannot read fails the task. Files whose names "
-    "begin with . or _, and those in folders named +tmp, are not read. Transformations by SQL do not run "
-    "here."
+    "begin with . or _, and those in folders named +tmp, are not read. sql and the expressions see the "
+    "columns of a file, of text the column value, and Spark's hidden column _metadata, e.g. "
+    "_metadata.file_name; expressions also see the names that sql gives with AS. What they make has Spark's "
+    "types; the record of an offset counts rows of the file, those left out as well. Exactly once, what "
+    "gives something else each time, as rand() and now() do, is refused. A row for which they fail, "
+    "as a CAST of what is no number, fails the task: try_cast and its like give null. Transformations by SQL "
+    "do not run here."
 )
 
 
@@ -94,6 +100,7 @@ class SparkSourceSettings(Settings):
         check=at_least(0),
         doc="How many milliseconds a file must have been left alone before it is read.",
     )
+    query: RowQuery | None = taken_from(RowQuery.of, keys=ROW_QUERY_KEYS)
     webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
     hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
     options: Mapping[str, str] = taken_from(_options)
@@ -124,5 +131,15 @@ EXAMPLES: Final = {
         "format": "csv",
         "spark.option.header": "true",
         "spark.option.inferSchema": "true",
+    },
+    "Paid orders with a key, a topic for each country and a header, by SQL": {
+        "tasks.max": "2",
+        "topic": "orders",
+        "store.url": "file:///data/landing",
+        "format": "parquet",
+        "sql": "SELECT id, upper(country) AS country, price * amount AS total FROM records WHERE paid",
+        "key.expression": "id",
+        "topic.expression": "concat('orders-', lower(country))",
+        "headers.expression.file": "_metadata.file_name",
     },
 }

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from copycat_connect.data import STRING_SCHEMA, ConnectValue, Schema, SourceBatch, Struct
+from copycat_connect.data import STRING_SCHEMA, ConnectValue, Schema, SourceBatch, SourceRecord
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
+from copycat_connect.plugin.row_query import PLACE
 
-from copycat_objects.formats.arrow_reading import ArrowColumn, struct_columns
 from copycat_objects.formats.parquet_reader import parquet_columns
 from copycat_objects.formats.reader import Place
 from copycat_objects.source.choice import Choice, Found, Listing
 from copycat_objects.source.positions import is_done, offset_at, partition_of, place_in
 from copycat_objects.spark.connector import open_files
+from copycat_objects.spark.placed_rows import PlacedRows, Read, spark_reader, structs_of
 from copycat_objects.spark.settings import PARQUET, TEXT, SparkSourceSettings
 from copycat_objects.stores.ranged_file import RangedFile
 
@@ -27,6 +28,8 @@ _LOOK_SECONDS: Final = 0.5
 _WAIT_SECONDS: Final = 0.5
 #: What Spark takes for a pattern in a path.
 _PATTERN: Final = re.compile(r"([\\*?\[\]{}])")
+#: Spark's hidden column, which of Parquet has the numbers of the rows.
+_METADATA: Final = "_metadata"
 
 
 class SparkFilesTask(SparkSourceTask):
@@ -35,6 +38,7 @@ class SparkFilesTask(SparkSourceTask):
     def open(self, config: Mapping[str, str]) -> None:
         """Open the store; nothing is called there yet."""
         self._settings = settings = SparkSourceSettings.parse(config)
+        self.query = settings.query
         self._store = open_files(settings)
         self._listing = Listing(self._store, Choice(settings, 0, 1), settings.min_age_millis)
         self._next_look = 0.0
@@ -60,15 +64,23 @@ class SparkFilesTask(SparkSourceTask):
     def frame(self, session: Any, unit: SparkUnit) -> Any:  # noqa: ANN401 - PySpark's
         """Have Spark read one file."""
         path = _PATTERN.sub(r"\\\1", f"{self._store.name.rstrip('/')}/{unit.content.file.path}")
-        return session.read.format(self._settings.format).options(**self._settings.options).load(path)
+        rows = session.read.format(self._settings.format).options(**self._settings.options).load(path)
+        if self.query is None or self._settings.format != PARQUET or _METADATA in rows.columns:
+            return rows
+        # Numbers that are not counted while it reads let Spark leave out what a WHERE leaves out.
+        return rows.selectExpr("*", f"{_METADATA}.row_index AS {PLACE}")
 
     def batches(
         self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
-    ) -> Iterator[SourceBatch]:
+    ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
         """Make records of rows, the first ones left out that are committed."""
         file, topic = unit.content.file, unit.content.picked.topic
         record, skip = 0, place_in(file, offset).record
         read = self._reader(unit)
+        if self.query is not None:
+            placed = PlacedRows(unit, self.query, read)
+            yield from filter(None, (placed.records(batch, skip) for batch in rows))
+            return
         for batch in rows:
             record += batch.num_rows
             if record <= skip:
@@ -83,10 +95,10 @@ class SparkFilesTask(SparkSourceTask):
                 source_offset=offset_at(file, Place(record), done=False),
             )
 
-    def end_of(self, unit: SparkUnit, offset: SourceOffset | None, records: int) -> SourceOffset:
+    def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
         """Return the offset at the end of a file."""
         file = unit.content.file
-        return offset_at(file, Place(place_in(file, offset).record + records), done=True)
+        return offset_at(file, Place(place_in(file, offset).record), done=True)
 
     def stop(self) -> None:
         """Let go of the connection to the store of the files."""
@@ -97,22 +109,17 @@ class SparkFilesTask(SparkSourceTask):
         path = found.file.path
         return SparkUnit(partition_of(self._store.name, path), f"{path} in {self._store.name}", found)
 
-    def _reader(self, unit: SparkUnit) -> Callable[[Any], tuple[Schema, list[ConnectValue]]]:
+    def _reader(self, unit: SparkUnit) -> Read:
         """Return what makes values of a batch of rows."""
+        if self.query is not None and self.query.sql is not None:
+            return spark_reader(may_be_whole=True)
         if self._settings.format == PARQUET:
             return self._parquet_reader(unit)
-        columns: tuple[Schema, list[ArrowColumn]] | None = None
+        if self._settings.format == TEXT:
+            return lambda batch: (STRING_SCHEMA, batch.column(0).to_pylist())
+        return spark_reader(may_be_whole=False)
 
-        def read(batch: Any) -> tuple[Schema, list[ConnectValue]]:  # noqa: ANN401 - Arrow's
-            nonlocal columns
-            if self._settings.format == TEXT:
-                return STRING_SCHEMA, batch.column(0).to_pylist()
-            columns = columns or struct_columns(list(batch.schema), None, optional=False)
-            return columns[0], _structs(*columns, batch.columns)
-
-        return read
-
-    def _parquet_reader(self, unit: SparkUnit) -> Callable[[Any], tuple[Schema, list[ConnectValue]]]:
+    def _parquet_reader(self, unit: SparkUnit) -> Read:
         """Read with the types that the file has: Spark's are fewer, and may all be null."""
         file = unit.content.file
         try:
@@ -127,11 +134,6 @@ class SparkFilesTask(SparkSourceTask):
                 array if array.type == type_ else array.cast(type_, safe=False)
                 for array, type_ in zip(batch.columns, types, strict=True)
             ]
-            return schema, _structs(schema, columns, arrays) if is_struct else columns[0].values(arrays[0])
+            return schema, structs_of(schema, columns, arrays) if is_struct else columns[0].values(arrays[0])
 
         return read
-
-
-def _structs(schema: Schema, columns: Sequence[ArrowColumn], arrays: Sequence[Any]) -> list[ConnectValue]:
-    parts = [column.values(array) for column, array in zip(columns, arrays, strict=True)]
-    return [Struct.of_valid(schema, [*row]) for row in zip(*parts, strict=True)]

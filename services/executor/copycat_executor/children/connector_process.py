@@ -21,6 +21,7 @@ from copycat_executor.pipes.connector_messages import (
     ProcessEvent,
     QueryAsked,
     ReconfigurationWanted,
+    RowTextAsked,
     SecretsExpired,
 )
 from copycat_executor.pipes.messages import T
@@ -87,6 +88,7 @@ class _Owner:
                 | ConnectorWaits()
                 | SecretsExpired()
                 | QueryAsked()
+                | RowTextAsked()
             ):
                 self._heard(event)
             case _:

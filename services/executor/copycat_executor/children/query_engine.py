@@ -16,11 +16,12 @@ from copycat_executor.children.child_process import ChildProcess, Program
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
-from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked
+from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked, RowTextAsked
 from copycat_executor.pipes.messages import Ping, T
 from copycat_executor.pipes.query_messages import (
     FROM_QUERIES,
     BeginQueries,
+    CheckRowText,
     PrepareQuery,
     QueryCall,
     RunQuery,
@@ -104,11 +105,15 @@ class Queries:
             answered.error, answered.error_code = error.message, code_of(error).name
         return answered
 
-    async def check(self, asked: QueryAsked, connectors: ConnectorProcess) -> None:
+    async def check(self, asked: QueryAsked | RowTextAsked, connectors: ConnectorProcess) -> None:
         """Answer the process of the connectors, which validates."""
         schema = error_text = code = ""
         try:
-            schema = await self.prepare(asked.sql, asked.columns)
+            match asked:
+                case QueryAsked(sql=sql, columns=columns):
+                    schema = await self.prepare(sql, columns)
+                case RowTextAsked(text=text, is_expression=is_expression, repeatable=repeatable):
+                    await self._call(CheckRowText(text, is_expression, repeatable))
         except CopycatError as error:
             error_text, code = error.message, code_of(error).name
         connectors.send(QueryChecked(asked.number, schema, error_text, code))

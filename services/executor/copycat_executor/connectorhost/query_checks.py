@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError
 
 from copycat_executor.pipeline.task.answers import Answers
-from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked
+from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked, RowTextAsked
 from copycat_executor.pipes.messages import Message
 
 #: The engine may have to start first; who asked for the validation has a deadline of its own.
@@ -39,6 +39,15 @@ class QueryChecks:
             self._send(QueryAsked(number, sql, columns))
 
         return self._answers.ask(send)
+
+    def check(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+        """Check what can be seen of a query over rows that nobody knows yet, or of an expression in one.
+
+        Raises:
+            ConfigError: It is refused.
+            RetriableError: There is no answer.
+        """
+        self._answers.ask(lambda number: self._send(RowTextAsked(number, text, is_expression, repeatable)))
 
     def run(self, sql: str, columns: str, batch: bytes) -> NoReturn:
         """Refuse: records are in hosts only."""

@@ -97,6 +97,7 @@ class Question:
             spec.make(),
             report_stage=self._stage,
             context=self._resources.queries,
+            check_row_text=self._resources.queries.check,
         )
         return validation(found, spec, config)
 

@@ -24,6 +24,7 @@ from copycat_executor.pipes.connector_messages import (
     ConnectorWaits,
     QueryAsked,
     ReconfigurationWanted,
+    RowTextAsked,
     SecretsExpired,
 )
 
@@ -74,7 +75,7 @@ class ProcessEvents:
     def heard(self, event: ConnectorEvent, process: ConnectorProcess) -> None:
         """A validation asks for a query, or a connector says something."""
         match event:
-            case QueryAsked():
+            case QueryAsked() | RowTextAsked():
                 self._jobs.spawn(self._queries.check(event, process), "query of a validation")
             case ReconfigurationWanted(incarnation=incarnation):
                 self._connectors.reconfigure(incarnation)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from copycat_connect.errors import ConnectError
-from copycat_connect.plugin import SparkSourceTask, SparkUnit
+from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
 from copycat_executor.driverhost.service_questions import DriverLine
@@ -44,10 +44,20 @@ class Jobs(Protocol):
     def session(self) -> Any:  # noqa: ANN401 - Spark's
         """The Spark session of this driver, in which units are made to frames."""
 
-    def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:
+    def run(
+        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+    ) -> bytes:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
+        Args:
+            frame: Makes the DataFrame.
+            query: What is made of its rows first.
+            work: What is done with them.
+            tag: Cancels it.
+            repeatable: Whether the query has to give the same each time.
+
         Raises:
+            ConfigError: The query is refused.
             ConnectError: Spark refuses to read it.
             UnitLostError: The job failed or was cancelled.
         """
@@ -200,7 +210,10 @@ class UnitReads:
             failed_plugins=self._failed_plugins,
             log_level=logging.getLevelName(logging.getLogger().level),
         )
-        session, unit = self._jobs.session, planned.unit
-        written = self._jobs.run(lambda: self._task.frame(session, unit), work, self._tag)
+        session, unit, task = self._jobs.session, planned.unit, self._task
+        exact = self._line is not None
+        written = self._jobs.run(
+            lambda: task.frame(session, unit), task.query, work, self._tag, repeatable=exact
+        )
         report: UnitReport = pickle.loads(written)  # noqa: S301 - our own process has written it
         return report

@@ -22,6 +22,7 @@ from copycat_connect.config.framework_names import (
     TRANSACTION_BOUNDARY,
     TRANSACTION_INTERVAL,
 )
+from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit, load_plugins
@@ -202,7 +203,7 @@ class UnitWork:
         delivery: SourceDelivery,
     ) -> None:
         """Deliver all batches, then commit the end of the unit."""
-        measures, records = runtime.measures, 0
+        measures = runtime.measures
         batches = iter(task.batches(self.unit, offset, rows))
         while True:
             began = measures.clock()
@@ -213,14 +214,15 @@ class UnitWork:
             measures.note("poll-batch-time-ms", (measures.clock() - began) * 1000)
             measures.note("source-record-poll", len(batch))
             measures.note("batch-size", len(batch))
-            records += len(batch)
+            last = batch if isinstance(batch, SourceBatch) else batch[-1]
+            offset = last.source_offset
             with failing(Stage.KAFKA_PRODUCE):
                 delivery.deliver(batch)
                 runtime.failures.check()
             with failing(Stage.FLUSH):
                 delivery.commit_if_due()
         with failing(Stage.FLUSH):
-            runtime.commits.advance(self.unit.partition, task.end_of(self.unit, offset, records))
+            runtime.commits.advance(self.unit.partition, task.end_of(self.unit, offset))
             while runtime.commits.pending:
                 delivery.commit_last(failed=False)
                 runtime.failures.check()

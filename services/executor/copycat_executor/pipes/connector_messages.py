@@ -197,11 +197,11 @@ class AbandonConnector(Message, frozen=True):
 
 
 class QueryChecked(Message, frozen=True):
-    """Answers a `QueryAsked`."""
+    """Answers a `QueryAsked` or a `RowTextAsked`."""
 
     number: int
     schema: str
-    """Columns of the query's rows in DDL; empty when it is refused."""
+    """Columns of the query's rows in DDL; empty when it is refused, or nobody knows them yet."""
     error: str
     """Why it is refused; empty when it is not."""
     error_code: str
@@ -266,6 +266,17 @@ class QueryAsked(Message, frozen=True):
     """Of the records, in DDL."""
 
 
+class RowTextAsked(Message, frozen=True):
+    """A validation wants a query over rows that are not known yet to be checked, or an expression in one."""
+
+    number: int
+    """The `QueryChecked` bears the same one."""
+    text: str
+    is_expression: bool
+    repeatable: bool
+    """Whether it has to give the same each time."""
+
+
 AnyConfigQuestion: TypeAlias = FindPlugin | ValidateConfig | AlterOffsets | ExplainOffsets | FindOffsets
 """What is asked about a configuration."""
 AnyConnectorCall: TypeAlias = (
@@ -276,7 +287,7 @@ ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = (
-    ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired | QueryAsked
+    ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired | QueryAsked | RowTextAsked
 )
 ProcessEvent: TypeAlias = ProcessEnds | ConnectorEvent
 FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached

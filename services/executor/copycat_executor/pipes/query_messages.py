@@ -44,6 +44,15 @@ class PrepareQuery(QueryCall[str], frozen=True):
     """Of the records, in DDL."""
 
 
+class CheckRowText(QueryCall[None], frozen=True):
+    """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
+
+    text: str
+    is_expression: bool
+    repeatable: bool
+    """Whether it has to give the same each time."""
+
+
 class RunQuery(QueryCall[bytes], frozen=True):
     """Runs a query on records; answers with an Arrow stream of rows, the place of its record last in each."""
 
@@ -54,7 +63,7 @@ class RunQuery(QueryCall[bytes], frozen=True):
     """The records, an Arrow stream; bytes are base64 on the line."""
 
 
-AnyQueryCall: TypeAlias = Ping | PrepareQuery | RunQuery
+AnyQueryCall: TypeAlias = Ping | PrepareQuery | CheckRowText | RunQuery
 ToQueries: TypeAlias = Ask[AnyQueryCall] | SetLevel
 FromQueries: TypeAlias = Ready | Answer[UnreadResult] | Refusal | StageReached
 

@@ -21,6 +21,7 @@ from copycat_executor.pipes.query_messages import (
     FIRST_LINE,
     TO_QUERIES,
     AnyQueryCall,
+    CheckRowText,
     PrepareQuery,
     RunQuery,
     ToQueries,
@@ -62,6 +63,10 @@ class Engine:
             case PrepareQuery(sql=sql, columns=columns):
                 _hide(sql)
                 self._jobs.put(partial(reply, number, call, partial(queries.prepare, sql, columns), str))
+            case CheckRowText(text=text, is_expression=is_expression, repeatable=repeatable):
+                _hide(text)
+                check = partial(queries.check, text, is_expression=is_expression, repeatable=repeatable)
+                self._jobs.put(partial(reply, number, call, check, str))
             case RunQuery(sql=sql, columns=columns, batch=batch):
                 _hide(sql)
                 self._jobs.put(partial(reply, number, call, partial(queries.run, sql, columns, batch), str))

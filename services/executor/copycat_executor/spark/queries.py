@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, DataError
+from copycat_connect.plugin.row_query import PLACE, RECORDS
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from copycat_executor.spark.query_plans import PLACE, RECORDS, check_analysed, parse
+from copycat_executor.spark.query_plans import check_analysed, check_unread, dataset, parse
 
 #: What an engine of queries needs: little memory, no look into files, one time zone.
 CONF: Mapping[str, str] = {
@@ -60,6 +60,17 @@ class SparkQueries:
         """
         return self._prepare(sql, columns).result
 
+    def check(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+        """Check a query over rows that are not known, or an expression in one.
+
+        Raises:
+            ConfigError: Spark or we refuse it.
+        """
+        try:
+            check_unread(self._session, text, is_expression=is_expression, repeatable=repeatable)
+        except (PySparkException, Py4JError) as error:
+            raise ConfigError(_text(error)) from error
+
     def run(self, sql: str, columns: str, batch: bytes) -> bytes:
         """Run a query on records, an Arrow stream; returns rows, with the place of each one's record last.
 
@@ -73,7 +84,7 @@ class SparkQueries:
         try:
             records = prepared.session.createDataFrame(table.append_column(PLACE, places), prepared.columns)
             records.createOrReplaceTempView(RECORDS)
-            rows = self._frame(prepared.session, prepared.plan).toArrow()
+            rows = dataset(prepared.session, prepared.plan).toArrow()
         except (PySparkException, Py4JError) as error:
             raise DataError(_text(error)) from error
         if rows.nbytes > MOST_BYTES:
@@ -101,18 +112,13 @@ class SparkQueries:
         plan = parse(session, sql)
         records = session.createDataFrame([], f"{columns}, {PLACE} INT")
         records.createOrReplaceTempView(RECORDS)
-        frame = self._frame(session, plan)
+        frame = dataset(session, plan)
         check_analysed(frame._jdf.queryExecution().analyzed())
         names = [field.name for field in frame.schema.fields]
         if len(set(names)) < len(names):
             raise ConfigError(f"Give each column a name of its own with AS: {', '.join(names[:-1])}")
         frame.toArrow()  # constants that cannot be computed are found now
         return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())
-
-    def _frame(self, session: SparkSession, plan: JavaObject) -> DataFrame:
-        jvm: Any = session._jvm
-        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
-        return DataFrame(rows, session)
 
 
 def _text(error: PySparkException | Py4JError) -> str:

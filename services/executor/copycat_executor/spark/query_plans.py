@@ -5,15 +5,15 @@ The plans are Spark's own (Catalyst): what is refused here is what its parser an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.row_query import PLACE, RECORDS
 from py4j.java_gateway import JavaObject
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-RECORDS = "records"
-PLACE = "__place"
 _PACKAGE = "org.apache.spark.sql.catalyst."
 #: What maps each record to one row or none, before and after analysis.
 _PARSED = frozenset({"Project", "Filter", "SubqueryAlias", "UnresolvedRelation"})
@@ -24,7 +24,14 @@ _DANGEROUS = frozenset(
 )
 #: Spark calls them deterministic, since they are within one query; a batch that is repeated is another.
 _CLOCKS = frozenset({"CurrentTimestamp", "Now", "LocalTimestamp", "CurrentDate", "CurrentTime"})
+#: They stand for functions where no column has their name.
+_CLOCK_NAMES = frozenset({"current_timestamp", "current_date", "current_time", "localtimestamp"})
+#: What depends on a record.
+_NAMES = frozenset({"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"})
+#: What the parser itself computes: nothing of it is left in a plan.
+_SPECIAL_TIMES = re.compile(r"\b(date|timestamp\w*)\s*'\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 _FIX = "write SELECT expressions FROM records [WHERE condition]"
+_EXPRESSION_FIX = "write one expression of the records' columns, without AS"
 
 
 def parse(session: SparkSession, sql: str) -> JavaObject:
@@ -34,16 +41,53 @@ def parse(session: SparkSession, sql: str) -> JavaObject:
         ParseException: It is no SQL.
         ConfigError: It is more than one SELECT over `records`.
     """
-    if PLACE in sql.lower():
-        raise ConfigError(f"{PLACE} is the engine's own column")
-    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
+    plan = _parsed(session, sql)
     for node in _nodes(plan):
         _check_parsed(node)
     return _with_place(session, plan)
 
 
-def check_analysed(plan: JavaObject) -> None:
-    """Check the plan Spark made of a query: one row or none for each record, and the same each time.
+def parse_rows_query(
+    session: SparkSession, sql: str, expressions: Mapping[str, str]
+) -> tuple[JavaObject, list[JavaObject]]:
+    """Parse a query over rows that have a place, and the expressions for more columns, by name.
+
+    Raises:
+        ParseException: It is no SQL.
+        ConfigError: It is more than one SELECT over `records`, or a text is no expression.
+    """
+    more = [_parsed_expression(session, text, name) for name, text in expressions.items()]
+    return _parsed_rows_query(session, sql), more
+
+
+def over_rows(
+    session: SparkSession, query: tuple[JavaObject, list[JavaObject]], rows: JavaObject
+) -> JavaObject:
+    """Return the plan of a parsed query over the rows of a plan."""
+    plan, more = query
+    return _with_place(session, plan, _named_rows(session, rows), more)
+
+
+def check_unread(session: SparkSession, text: str, *, is_expression: bool, repeatable: bool) -> None:
+    """Check what can be seen of a query over rows, or of an expression in one, before any row is known.
+
+    Raises:
+        PySparkException: It is no SQL, or calls what is no function, or with constants that do not fit.
+        ConfigError: It is not of the one kind or the other, or is to be repeatable and is not.
+    """
+    if is_expression:
+        found = [_parsed_expression(session, text)]
+    else:
+        plan = _parsed_rows_query(session, text)
+        found = [each for node in _nodes(plan) for each in _items(node.expressions())]
+    if repeatable and (special := _SPECIAL_TIMES.search(text)):
+        raise _unrepeatable(special[0])
+    for expression in found:
+        _check_functions(session, expression, repeatable=repeatable)
+
+
+def check_analysed(plan: JavaObject, *, repeatable: bool = True) -> None:
+    """Check the plan Spark made of a query: one row or none for each record, and the same if `repeatable`.
 
     Raises:
         ConfigError: It is not a query.
@@ -54,21 +98,120 @@ def check_analysed(plan: JavaObject) -> None:
             raise ConfigError("A query gives one row for a record, or none; explode and its like give more")
         if name not in _ANALYSED:
             raise ConfigError(f"{name} works across records, and a batch of them is no unit; {_FIX}")
-        for expression in _expressions(node):
-            if not expression.deterministic() or _name(expression) in _CLOCKS:
-                raise ConfigError(
-                    f"{expression.sql()} gives something else each time; a repeated record must give the same"
-                )
+        if repeatable:
+            _check_repeatable(node)
 
 
-def _check_parsed(node: JavaObject) -> None:
+def dataset(session: SparkSession, plan: JavaObject) -> DataFrame:
+    """Return a plan as a DataFrame; Spark analyses it now.
+
+    Raises:
+        AnalysisException: Spark refuses it.
+    """
+    jvm: Any = session._jvm
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+def _check_repeatable(node: JavaObject) -> None:
+    for expression in _expressions(node):
+        if not expression.deterministic() or _name(expression) in _CLOCKS:
+            raise _unrepeatable(expression.sql())
+
+
+def _unrepeatable(text: str) -> ConfigError:
+    return ConfigError(f"{text} gives something else each time; a repeated record must give the same")
+
+
+def _parsed(session: SparkSession, sql: str) -> JavaObject:
+    if PLACE in sql.lower():
+        raise ConfigError(f"{PLACE} is the engine's own column")
+    return session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
+
+
+def _parsed_rows_query(session: SparkSession, sql: str) -> JavaObject:
+    plan = _parsed(session, sql)
+    for node in _nodes(plan):
+        _check_parsed(node, stars=True)
+    if _name(plan) != "Project":
+        raise ConfigError(f"It does not begin with SELECT; {_FIX}")
+    return plan
+
+
+def _parsed_expression(session: SparkSession, text: str, name: str | None = None) -> JavaObject:
+    """Parse an expression, for a column of that name."""
+    if PLACE in text.lower():
+        raise ConfigError(f"{PLACE} is the engine's own column")
+    parser = session._jsparkSession.sessionState().sqlParser()
+    expression = parser.parseExpression(text)
+    if _is_star(expression) or "Alias" in _name(expression):
+        raise ConfigError(f"It is not one expression; {_EXPRESSION_FIX}")
+    for part in _nodes(expression):
+        _check_expression(part)
+    # The end of the line ends a comment, too.
+    return expression if name is None else parser.parseExpression(f"({text}\n) AS {name}")
+
+
+def _check_functions(session: SparkSession, expression: JavaObject, *, repeatable: bool) -> None:
+    """Have Spark analyse the calls that depend on no column, and look up the others."""
+    name = _name(expression)
+    if name == "UnresolvedFunction":
+        if not any(_name(part) in _NAMES for part in _nodes(expression)):
+            _check_constant(session, expression, repeatable=repeatable)
+            return
+        if expression.nameParts().size() == 1:
+            function = expression.nameParts().head()
+            if not session.catalog.functionExists(function):
+                raise ConfigError(f"There is no function {function}")
+    elif repeatable and name == "UnresolvedAttribute" and _is_clock(expression):
+        raise _unrepeatable(expression.sql())
+    for child in _items(expression.children()):
+        _check_functions(session, child, repeatable=repeatable)
+
+
+def _check_constant(session: SparkSession, call: JavaObject, *, repeatable: bool) -> None:
+    jvm: Any = session._jvm
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    column = catalyst.analysis.UnresolvedAlias(call, jvm.scala.Option.empty())
+    logical = catalyst.plans.logical
+    plan = logical.Project(jvm.PythonUtils.toSeq([column]), logical.OneRowRelation())
+    analysed = dataset(session, plan)._jdf.queryExecution().analyzed()
+    if repeatable:
+        for node in _nodes(analysed):
+            _check_repeatable(node)
+
+
+def _is_clock(attribute: JavaObject) -> bool:
+    parts = attribute.nameParts()
+    return bool(parts.size() == 1 and parts.head().lower() in _CLOCK_NAMES)
+
+
+def _named_rows(session: SparkSession, rows: JavaObject) -> JavaObject:
+    """Give rows the name of the table, and another that queries cannot have: checks end there."""
+    jvm: Any = session._jvm
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    for name in (PLACE, RECORDS):
+        rows = catalyst.plans.logical.SubqueryAlias(catalyst.AliasIdentifier(name), rows)
+    return rows
+
+
+def _check_parsed(node: JavaObject, *, stars: bool = False) -> None:
+    """Check a node of a plan; with `stars` a SELECT may have a star for all columns."""
     name = _name(node)
     if name not in _PARSED:
         raise ConfigError(f"{name} is not allowed: a query is one SELECT over records; {_FIX}")
     if name == "UnresolvedRelation" and node.tableName().lower() != RECORDS:
         raise ConfigError(f"There is no table {node.tableName()}; {_FIX}")
-    for expression in _expressions(node):
-        _check_expression(expression)
+    for expression in _items(node.expressions()):
+        if stars and _is_star(expression):
+            continue
+        for part in _nodes(expression):
+            if stars and _is_star(part):
+                raise ConfigError("A star stands for columns in SELECT, not within an expression")
+            _check_expression(part)
+
+
+def _is_star(expression: JavaObject) -> bool:
+    return _name(expression).startswith("UnresolvedStar")
 
 
 def _check_expression(expression: JavaObject) -> None:
@@ -83,20 +226,46 @@ def _check_expression(expression: JavaObject) -> None:
         raise ConfigError(f"{name} is not allowed in an expression; {_FIX}")
 
 
-def _with_place(session: SparkSession, plan: JavaObject) -> JavaObject:
-    """Let every SELECT pass the place column on."""
+def _with_place(
+    session: SparkSession, plan: JavaObject, rows: JavaObject | None = None, more: Sequence[JavaObject] = ()
+) -> JavaObject:
+    """Let every SELECT pass the place column on, and the outermost have more columns.
+
+    `rows` stand in for the table. Their place is a column, so that a star stands for it, too.
+    """
+    if rows is not None and _name(plan) == "UnresolvedRelation":
+        return rows
     jvm: Any = session._jvm
     to_seq = jvm.PythonUtils.toSeq
-    children = [_with_place(session, child) for child in _items(plan.children())]
+    children = [_with_place(session, child, rows) for child in _items(plan.children())]
     if _name(plan) != "Project":
         return plan.withNewChildren(to_seq(children)) if children else plan
     catalyst = jvm.org.apache.spark.sql.catalyst
-    place = catalyst.analysis.UnresolvedAttribute.quoted(PLACE)
-    return catalyst.plans.logical.Project(to_seq([*_items(plan.projectList()), place]), children[0])
+    columns = _items(plan.projectList())
+    if rows is None or not any(_stands_for_rows(column, plan) for column in columns):
+        columns.append(catalyst.analysis.UnresolvedAttribute.quoted(PLACE))
+    return catalyst.plans.logical.Project(to_seq([*columns, *more]), children[0])
+
+
+def _stands_for_rows(column: JavaObject, project: JavaObject) -> bool:
+    """Return whether a column of a SELECT is a star for all columns, and not for the fields of one."""
+    if not _is_star(column):
+        return False
+    target = column.target()
+    if target.isEmpty():
+        return True
+    below = _items(project.children())[0]
+    while _name(below) == "Filter":
+        below = _items(below.children())[0]
+    name = below.alias() if _name(below) == "SubqueryAlias" else RECORDS
+    return [*_items(target.get())] == [name]
 
 
 def _nodes(plan: JavaObject) -> Iterator[JavaObject]:
+    """Yield the nodes of a plan, down to rows that are not the query's, or those of an expression."""
     yield plan
+    if _name(plan) == "SubqueryAlias" and plan.alias() == PLACE:
+        return
     for child in _items(plan.children()):
         yield from _nodes(child)
 

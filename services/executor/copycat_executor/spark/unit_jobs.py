@@ -7,7 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.plugin import RowQuery
+from copycat_connect.plugin.row_query import PLACE, TOPIC, TOPIC_EXPRESSION
+from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -15,11 +18,13 @@ from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
 from copycat_executor.spark.launcher import spark_reason
+from copycat_executor.spark.query_plans import check_analysed, dataset, over_rows, parse_rows_query
 from copycat_executor.spark.session import Spark
 
 #: What a partition makes of its rows: Arrow's record batches in, a report out; it travels to other processes.
 Work = Callable[[Iterator[Any]], bytes]
 _REPORT: Final = "report"
+_ALL: Final = "SELECT * FROM records"
 
 
 class UnitLostError(Exception):
@@ -31,16 +36,27 @@ class UnitJobs:
 
     def __init__(self, spark: Spark) -> None:
         self._spark = spark
+        self._queries = RowQueries()
 
     @property
     def session(self) -> SparkSession:
         """The Spark session of this driver, in which units are made to frames."""
         return self._spark.session
 
-    def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:
+    def run(
+        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+    ) -> bytes:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
+        Args:
+            frame: Makes the DataFrame.
+            query: What is made of its rows first.
+            work: What is done with them.
+            tag: Cancels it.
+            repeatable: Whether the query has to give the same each time.
+
         Raises:
+            ConfigError: The query is refused.
             ConnectError: Spark refuses to read it.
             UnitLostError: The job failed or was cancelled.
         """
@@ -48,7 +64,10 @@ class UnitJobs:
         context.addJobTag(tag)
         try:
             try:
-                rows = _map_arrow(frame().coalesce(1), partial(_in_partition, work))
+                read = frame()
+                if query is not None:
+                    read = self._queries.select(read, query, repeatable=repeatable)
+                rows = _map_arrow(read.coalesce(1), partial(_in_partition, work))
             except (PySparkException, Py4JError) as error:
                 raise ConnectError(f"Spark cannot read it: {spark_reason(error)}") from error
             try:
@@ -82,3 +101,48 @@ def _map_arrow(frame: DataFrame, function: Callable[[Iterator[Any]], Iterator[An
 def _in_partition(work: Work, rows: Iterator[Any]) -> Iterator[Any]:
     """Do the work in a partition; Spark may repeat it, since exactly once it asks where it begins."""
     yield pa.RecordBatch.from_pydict({_REPORT: pa.array([work(rows)], pa.binary())})
+
+
+class RowQueries:
+    """Makes queries part of what Spark reads; called by several threads."""
+
+    def __init__(self) -> None:
+        # Parsing and checking cost some hundred calls into the JVM: once is enough.
+        self._parsed: dict[object, tuple[JavaObject, list[JavaObject]]] = {}
+        self._checked: set[object] = set()
+
+    def select(self, rows: DataFrame, query: RowQuery, *, repeatable: bool) -> DataFrame:
+        """Return what a query makes of the rows of one partition: columns, their place, expressions.
+
+        Raises:
+            PySparkException: Spark refuses it.
+            ConfigError: We do: it is not a query of single rows, or is to be repeatable and is not.
+        """
+        if PLACE not in rows.columns:
+            # The only partition has the number 0, so that these are the numbers of its rows.
+            rows = rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}")
+        session, more = rows.sparkSession, query.expressions
+        texts = (query.sql, *more.items())
+        parsed = self._parsed.get(texts)
+        if parsed is None:
+            parsed = self._parsed[texts] = parse_rows_query(session, query.sql or _ALL, more)
+        found = dataset(session, over_rows(session, parsed, rows._jdf.queryExecution().analyzed()))
+        known = (texts, repeatable, rows.schema.json())
+        if known not in self._checked:
+            _check(found, repeatable=repeatable)
+            self._checked.add(known)
+        values = [f"`{name.replace('`', '``')}`" for name in found.columns if name not in {PLACE, *more}]
+        return found.select(*values, PLACE, *more)
+
+
+def _check(found: DataFrame, *, repeatable: bool) -> None:
+    check_analysed(found._jdf.queryExecution().analyzed(), repeatable=repeatable)
+    names = [name for name in found.columns if name != PLACE]
+    if len(found.columns) != len(set(names)) + 1:
+        raise ConfigError(f"Give each column a name of its own with AS: {', '.join(names)}")
+    topic = dict(found.dtypes).get(TOPIC, "string")
+    if topic != "string":
+        raise ConfigError(
+            f"{TOPIC_EXPRESSION.name} gives the type {topic}: make it a text, e.g. with CAST(... AS STRING)",
+            key=TOPIC_EXPRESSION.name,
+        )

@@ -15,7 +15,7 @@ from copycat_connect.config.secrets import Secrets
 from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
-from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, SparkSourceTask, SparkUnit
+from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.source_run import SparkSourceLoop
@@ -37,11 +37,14 @@ from copycat_testkit.kafka import wait_until
 from tests.unit.pipeline.fakes import FakeLink
 
 UNITS = 10
+QUERY = RowQuery("SELECT id FROM records")
 EXACTLY_ONCE = {"delivery.guarantee": "exactly_once"}
 
 
 class Units(SparkSourceTask):
     """Has the units 0 to 9."""
+
+    query = QUERY
 
     def open(self, config: Mapping[str, str]) -> None:
         self._left = [SparkUnit({"unit": number}, f"unit {number}", number) for number in range(UNITS)]
@@ -61,7 +64,7 @@ class Units(SparkSourceTask):
     ) -> Iterator[SourceBatch]:
         return iter(())
 
-    def end_of(self, unit: SparkUnit, offset: SourceOffset | None, records: int) -> SourceOffset:
+    def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
         return {"done": True}
 
     def stop(self) -> None:
@@ -123,8 +126,11 @@ class World:
         )
         World.made.append(self)
 
-    def run(self, frame: Callable[[], Any], work: Work, tag: str) -> bytes:
+    def run(
+        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+    ) -> bytes:
         assert isinstance(work, UnitWork)
+        assert (query, repeatable) == (QUERY, work.line is not None)
         assert frame() is work.unit
         with self._lock:
             self.read.append(work.unit.content)

@@ -1,0 +1,125 @@
+"""SQL over the rows that Spark reads: what becomes of them the value, key, topic and headers of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from copycat_connect.cluster import Config
+from copycat_connect.config.key import ConfigKey, Importance
+from copycat_connect.config.setting import ConfigValue, Type
+from copycat_connect.config.validators import non_empty
+from copycat_connect.errors import ConfigError
+
+RECORDS: Final = "records"
+"""The table of a query."""
+PLACE: Final = "__place"
+"""The column with a row's number in its unit, from 0."""
+KEY: Final = "__key"
+"""The column with the key of a row's record."""
+TOPIC: Final = "__topic"
+"""The column with its topic."""
+_HEADER: Final = "__header"
+HEADER_PREFIX: Final = "headers.expression."
+"""What keys begin with that give a header; its name follows."""
+
+SQL_KEY: Final = ConfigKey(
+    "sql", Type.STRING, Importance.MEDIUM, default=None, validator=non_empty,
+    doc="SELECT ... FROM records [WHERE ...] over the rows of a file: what it gives is the value, a row "
+    "without result is no record. One column named value is the whole value, else all are its fields. "
+    "Without it the value is the row as it is.",
+)  # fmt: skip
+KEY_EXPRESSION: Final = ConfigKey(
+    "key.expression", Type.STRING, Importance.MEDIUM, default=None, validator=non_empty,
+    doc="Spark's SQL for the key, of the row's columns and those that sql names: id, or "
+    "named_struct('id', id).",
+)  # fmt: skip
+TOPIC_EXPRESSION: Final = ConfigKey(
+    "topic.expression", Type.STRING, Importance.LOW, default=None, validator=non_empty,
+    doc="Likewise for the topic, a text; where it is null, topic counts. Keys that begin with "
+    f"{HEADER_PREFIX} add a header each, whose name follows: {HEADER_PREFIX}country=upper(country). A null "
+    "is no header.",
+)  # fmt: skip
+ROW_QUERY_KEYS: Final = (SQL_KEY, KEY_EXPRESSION, TOPIC_EXPRESSION)
+"""The keys of a connector that takes a query."""
+
+
+class RowTextCheck(Protocol):
+    """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
+
+    def __call__(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+        """Check a text; `repeatable` when it has to give the same each time.
+
+        Raises:
+            ConfigError: It is refused.
+            RetriableError: Nobody can say now.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RowQuery:
+    """What is made of the rows of a unit (`SparkSourceTask.query`)."""
+
+    sql: str | None = None
+    """`SELECT ... FROM records [WHERE ...]`; None for the rows as they are."""
+    key: str | None = None
+    """The expression for the key; None for no key."""
+    topic: str | None = None
+    """The expression for the topic; None for the connector's."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The expression for each header."""
+
+    @classmethod
+    def of(cls, config: Config) -> RowQuery | None:
+        """Return the query of a configuration; None without one."""
+        headers = {
+            name.removeprefix(HEADER_PREFIX): text
+            for name, text in config.items()
+            if name.startswith(HEADER_PREFIX) and text is not None
+        }
+        sql, key, topic = (config.get(each.name) for each in ROW_QUERY_KEYS)
+        query = cls(sql, key, topic, headers)
+        return None if query == cls() else query
+
+    @property
+    def expressions(self) -> dict[str, str]:
+        """The expressions for the columns behind the place of a row, by their names."""
+        given = {KEY: self.key, TOPIC: self.topic}
+        named = {name: text for name, text in given.items() if text is not None}
+        return named | {f"{_HEADER}_{number}": text for number, text in enumerate(self.headers.values())}
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the key of each text, and the text."""
+        for key, text in zip(ROW_QUERY_KEYS, (self.sql, self.key, self.topic), strict=True):
+            if text is not None:
+                yield key.name, text
+        for name, text in self.headers.items():
+            yield f"{HEADER_PREFIX}{name}", text
+
+
+def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck, *, repeatable: bool) -> None:
+    """Add the errors of a query to what was found about its keys; `repeatable` when it has to be.
+
+    Raises:
+        RetriableError: Nobody can say now.
+    """
+    query = RowQuery.of(raw)
+    if query is None:
+        return
+    by_name = {value.name: value for value in values}
+    for name, text in query.texts():
+        value = by_name.get(name)
+        if value is None:
+            value = ConfigValue(name, text)
+            values.append(value)
+        if value.errors:
+            continue
+        if name == HEADER_PREFIX:
+            value.errors.append(f"{name} lacks the name of the header: write {HEADER_PREFIX}name")
+            continue
+        try:
+            check(text, is_expression=name != SQL_KEY.name, repeatable=repeatable)
+        except ConfigError as error:
+            # Without the text: it may hold what placeholders stood for.
+            value.errors.append(f"Invalid value for configuration {name}: {error.message}")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from copycat_connect.errors import ConfigError
 from copycat_connect.values.date_pattern import DatePattern
 from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
 from tests.compat.differential.oracle import Oracle, differing
+
+pytestmark = pytest.mark.long
 
 CASES = 800
 #: Around the change of the calendar, around the first year, of our days, and as far as 64 bits go.

@@ -6,6 +6,7 @@ from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from copycat_connect.data import ConnectValue, FarDate, FarTimestamp, Schema, SchemaType
 from copycat_connect.data.java import class_name, float_text, to_text, to_text_under
 from copycat_connect.data.logical import scale_of, unscaled
@@ -19,6 +20,8 @@ from hypothesis import strategies as st
 from tests.compat.differential.converter_cases import WITHOUT_IDENTITIES, envelope
 from tests.compat.differential.oracle import Oracle, differing
 from tests.compat.differential.our_values import made
+
+pytestmark = pytest.mark.long
 
 CASES = 600
 NUMBERS = ("int8", "int16", "int32", "int64", "float32", "float64", "bytes")

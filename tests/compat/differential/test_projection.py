@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from copycat_connect.data import ConnectValue, Schema, SchemaProjectionError, project
 from copycat_connect.data.java import round_to_float32
 from copycat_connect.errors import DataError
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from tests.compat.differential.generated import LOGICAL
 from tests.compat.differential.java_values import JavaValues
 from tests.compat.differential.our_values import chain_of, described, made
+
+pytestmark = pytest.mark.long
 
 steady: Callable[[Any], Any] = settings(
     max_examples=400,

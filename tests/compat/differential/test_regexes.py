@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from tests.compat.differential.oracle import Oracle, differing
 
+pytestmark = pytest.mark.long
+
 TEXTS = (
     "", "orders-12", "a.bc", "ORDERS", "a.b", "aa", "AB", "a\n", "\r\n", "a", "b", "é", "É", "\u03b1", "Σ",
     "1", "٣", " ", "\n", "-", ".", "A", "B", "\xa0", "_", "😀", "ǅ", "\r", "$", "]", "&", "x", "z", "\x01",
@@ -77,7 +79,6 @@ def test_regular_expressions_are_refused_in_java_s_words(oracle: Oracle) -> None
     assert not _compare(oracle, REFUSED)
 
 
-@pytest.mark.long
 def test_generated_regular_expressions_match_what_java_matches(oracle: Oracle) -> None:
     generated = gathered(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=5).map("".join), 800)
     assert not _compare(oracle, tuple(regex for regex in dict.fromkeys(generated) if r"\b" not in regex))

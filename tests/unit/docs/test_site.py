@@ -61,6 +61,7 @@ def test_the_reference_has_what_the_code_declares(made: dict[str, str]) -> None:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.long
 def test_the_site_builds_without_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = build(tmp_path)
     assert code == 0, capsys.readouterr().err

@@ -15,7 +15,7 @@ from copycat_rpc.role import read_properties
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 
 SERVICES = {
     "config": "copycat.config.v1.ConfigService",

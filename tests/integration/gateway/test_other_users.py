@@ -14,7 +14,7 @@ from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
 from copycat_rpc.role import read_properties
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def is_open_to_others(path: Path) -> bool:

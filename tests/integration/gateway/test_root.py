@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def test_the_cluster_id_is_that_of_the_broker(system: CopycatUp) -> None:

@@ -11,7 +11,7 @@ from copycat_rpc.users.shown import SHOWN
 
 from tests.integration.refusals.guarded import CONNECTOR, SECONDS, Guarded, showing
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def answers(guarded: Guarded, path: str, token: str) -> Iterator[Any]:

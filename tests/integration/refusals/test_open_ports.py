@@ -8,7 +8,7 @@ from copycat_launcher.roles import SERVICES as OWNERS
 from tests.integration.listening import LOOPBACK, SERVICES, documented, hosts, listening, ports_by_kind
 from tests.integration.refusals.guarded import Guarded
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def test_services_that_share_a_process_listen_where_each_would(guarded: Guarded) -> None:

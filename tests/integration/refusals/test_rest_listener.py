@@ -11,7 +11,7 @@ from copycat_testkit.kafka import wait_until
 from tests.integration.refusals.guarded import CONNECTOR, Guarded
 from tests.issuer import bearer
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 #: What would show: each of them acts on the one connector.
 ACTS = (

@@ -11,7 +11,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.tracing.creating import create, file_sink, file_source
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.long]
 
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 

@@ -13,7 +13,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.tracing.creating import create, file_source
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.long]
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 EXPECTED = {

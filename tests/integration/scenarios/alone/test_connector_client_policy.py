@@ -9,7 +9,7 @@ import pytest
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.policies import is_created
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def test_create_with_allowed_overrides_for_all_policy(lone: Cluster, tmp_path: Path) -> None:

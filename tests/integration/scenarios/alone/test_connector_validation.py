@@ -7,7 +7,7 @@ import pytest
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.validation import SINK_CONFIG, errors
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def test_sink_connector_default_group_id_conflicts_with_worker_group_id(lone: Cluster) -> None:

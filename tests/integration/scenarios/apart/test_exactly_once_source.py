@@ -53,6 +53,7 @@ def has(exact: Cluster, topic: str, count: int) -> None:
     wait_until(lambda: len(exact.values(topic)) >= count, PATIENCE, f"{count} records in {topic}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("answer", "count"), ANSWERS)
 def test_preflight_validation(exact: Cluster, answer: str, count: int) -> None:
     """testPreflightValidation: what is required is refused unless the connector says that it can be had."""
@@ -63,6 +64,7 @@ def test_preflight_validation(exact: Cluster, answer: str, count: int) -> None:
     assert errors(exact, {**SOURCE_CONFIG, **boundaries}) == count
 
 
+@pytest.mark.long
 def test_poll_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testPollBoundary: every batch that a poll returns is a transaction."""
     topic = create_topic(exact.bootstrap)
@@ -79,6 +81,7 @@ def test_poll_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     ]
 
 
+@pytest.mark.long
 def test_interval_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testIntervalBoundary: a transaction ends with the first batch after the interval, and at the end."""
     topic = create_topic(exact.bootstrap)
@@ -98,6 +101,7 @@ def test_interval_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> None
     once_each(exact.values(topic), 1)
 
 
+@pytest.mark.long
 def test_connector_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testConnectorBoundary: Fibonacci's transactions; an aborted one writes its offsets and nothing else."""
     topic, offsets = create_topic(exact.bootstrap), create_topic(exact.bootstrap, config=COMPACT)
@@ -118,6 +122,7 @@ def test_connector_boundary(exact: Cluster, rest: Rest, monitor: Monitor) -> Non
     assert sizes(consume_all(exact.bootstrap, topic)) == [end - start for start, end in odd]
 
 
+@pytest.mark.long
 def test_fenced_leader_recovery(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testFencedLeaderRecovery: who takes the leader's transactional id fences it, for one request."""
     fence = Producer(
@@ -134,6 +139,7 @@ def test_fenced_leader_recovery(exact: Cluster, rest: Rest, monitor: Monitor) ->
     rest.delete(name)
 
 
+@pytest.mark.long
 def test_connector_reconfiguration(exact: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testConnectorReconfiguration: whatever the number of tasks, each one's records come once."""
     topic = create_topic(exact.bootstrap)
@@ -153,7 +159,7 @@ def test_connector_reconfiguration(exact: Cluster, rest: Rest, monitor: Monitor)
     once_each(exact.values(topic), max(counts))
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 @pytest.mark.row("K26-53")
 def test_exactly_once_source(exact: Cluster, rest: Rest, monitor: Monitor, how: signal.Signals) -> None:
     """test_exactly_once_source of kafkatest: workers bounced in good order and by force, no number twice."""
@@ -169,6 +175,7 @@ def test_exactly_once_source(exact: Cluster, rest: Rest, monitor: Monitor, how: 
     once_each(exact.values(topic), 3)
 
 
+@pytest.mark.long
 def test_potential_deadlock_when_producing_to_offsets_topic(
     exact: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
@@ -181,6 +188,7 @@ def test_potential_deadlock_when_producing_to_offsets_topic(
     assert "may not produce to their own offsets topics when exactly-once support is enabled" in trace
 
 
+@pytest.mark.long
 def test_an_offsets_topic_that_forgets_fails_the_task_with_the_remedy(
     exact: Cluster, rest: Rest, monitor: Monitor
 ) -> None:

@@ -103,6 +103,7 @@ class TestPostgres(JdbcRows, ExactlyOnceSinkConformance):
             return database.execute("SELECT id, word FROM conformance ORDER BY ctid").fetchall()
 
 
+@pytest.mark.long
 class TestMariaDb(JdbcRows, ExactlyOnceSinkConformance):
     """A table of MariaDB."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import grpc
 import psutil
+import pytest
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
@@ -20,7 +21,7 @@ from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_
 from copycat_executor.background import Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.children.template import MODULE
+from copycat_executor.children.template import MODULE, Template
 from copycat_executor.domain.placement import ResidencyRules
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
@@ -79,6 +80,32 @@ class World:
         return generation
 
 
+class LoadedProcesses(ConnectorProcesses):
+    """Processes of connectors, copied from a template that runs already and goes on to."""
+
+    def __init__(self, template: Template, jobs: Jobs) -> None:
+        super().__init__({}, jobs)
+        self._template = template
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def loaded_template() -> AsyncIterator[Template]:
+    """Run a process that has loaded the plugins, for the worlds of several tests: it costs most of one."""
+    template = Template({})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(AUTHOR))
+        running = asyncio.create_task(template.run())
+        await asyncio.wait_for(template.loaded(), DEADLINE)
+    try:
+        yield template
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
 CLUSTER_SECRET = "the secret of this cluster"
 HOST_TOKEN = "what hosts are told"
 
@@ -97,10 +124,12 @@ async def world(
     properties: dict[str, str] | None = None,
     reach: ReachOf = reach,
     packages: Path = AUTHOR,
+    template: Template | None = None,
 ) -> AsyncIterator[World]:
     """Run an executor with its peers; without `connectors` it has no process for their code.
 
     `reach` says whether somebody listens at an address; `packages` is a further folder of installed packages.
+    Connectors run in copies of `template`, which knows neither properties nor packages of this world.
     """
     it = World()
     it.launcher.attaches = attaches
@@ -113,7 +142,11 @@ async def world(
     peers.add(add_StatusServiceServicer_to_server, it.status, "copycat.status.v1.StatusService")
     peers.add(add_OffsetServiceServicer_to_server, it.offset, "copycat.offset.v1.OffsetService")
     address = await peers.start()
-    processes = ConnectorProcesses(properties or {}, it.jobs)
+    processes = (
+        ConnectorProcesses(properties or {}, it.jobs)
+        if template is None
+        else LoadedProcesses(template, it.jobs)
+    )
     it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
         it.jobs.spawn(processes.run(), "process of the connectors")

@@ -23,7 +23,7 @@ RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 ALL := $(FAST) tests/integration tests/compat tests/chaos
 
-.PHONY: help setup demo up test test-long test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-long test-fast test-integration test-compat test-chaos record-answers e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ test-compat: setup ## Tests beside Apache Kafka Connect 4.4.0.
 
 test-chaos: setup ## kill -9 of every service, host and JVM, counted line by line.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/chaos
+
+record-answers: setup ## Ask Apache Kafka Connect anew what `make test` compares Copycat's REST answers with.
+	@$(VENV)/python -m tests.compat.rest.recorded
 
 e2e: setup ## Run every service and three brokers in containers, break things; prints what failures cost.
 	@$(PYTEST) tests/e2e

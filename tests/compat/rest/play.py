@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
@@ -26,6 +27,8 @@ LINES: Final = "".join(f"line {number}\n" for number in range(100))
 REPLACED: Final = frozenset({"worker_id", "trace", "last_modified"})
 #: Where plugins are proposed, those that Kafka's distribution does not bring stand beside its own.
 OWN_PLUGINS: Final = ("copycat_plugins.", "io.confluent.connect.", "org.apache.kafka.connect.tools.")
+#: Where a plugin lies on a machine, in what Kafka Connect prints of it.
+LOCATION: Final = re.compile(r"location='[^']*'")
 SHOWN_MAP: Final = re.compile(r"\{([^{}]*=[^{}]*)\}")
 COMPARED_HEADERS: Final = ("content-type", "location", "allow", "www-authenticate")
 
@@ -41,6 +44,8 @@ class System:
     """Of its worker."""
     folder: Path
     """Where its connectors read and write."""
+    cluster: str
+    """The id of its Kafka cluster."""
 
     def filled(self, text: str) -> str:
         """Return text with the placeholders replaced."""
@@ -55,7 +60,13 @@ class System:
         return text
 
     def _placeholders(self) -> tuple[tuple[str, str], ...]:
-        return ("$dir", str(self.folder)), ("$url", self.url), ("$id", self.id), ("$group", self.group)
+        return (
+            ("$dir", str(self.folder)),
+            ("$url", self.url),
+            ("$id", self.id),
+            ("$group", self.group),
+            ("$cluster", self.cluster),
+        )
 
 
 def play(system: System, steps: Iterable[Step]) -> dict[str, Answer]:
@@ -126,8 +137,11 @@ def _normalised(value: Any, key: str = "") -> Any:
     match value:
         case str() | float() | int() if key in REPLACED:
             return f"<{key}>"
+        case str() if key == "documentation":
+            # Whether texts are the same is compared, not how: what is recorded holds none of Kafka's.
+            return f"<{hashlib.sha256(value.encode()).hexdigest()[:16]}>"
         case str():
-            return SHOWN_MAP.sub(_sorted_map, value)
+            return SHOWN_MAP.sub(_sorted_map, LOCATION.sub("location='<location>'", value))
         case dict():
             return {name: _normalised(item, name) for name, item in value.items()}
         case list():

@@ -1,7 +1,12 @@
-"""Copycat's REST interface answers as that of Apache Kafka Connect 4.4.0, call by call and field by field."""
+"""Copycat's REST interface answers as that of Apache Kafka Connect 4.4.0, call by call and field by field.
+
+`make test` compares with what Kafka Connect answered when it was recorded, the long run also with what it
+answers now.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 
 import pytest
@@ -9,6 +14,7 @@ import pytest
 from tests.compat.rest.compare import Disagreement, disagreements
 from tests.compat.rest.conftest import Answers
 from tests.compat.rest.differences import DIFFERENCES, Difference
+from tests.compat.rest.recorded import FILE, read_requests, requests
 from tests.compat.rest.script import STEPS
 from tests.compat.rest.step import Step
 
@@ -21,6 +27,17 @@ def found(answers: Answers, step: str) -> list[Disagreement]:
 
 def test_every_step_has_a_name_of_its_own() -> None:
     assert [name for name, times in Counter(step.name for step in STEPS).items() if times > 1] == []
+
+
+def test_the_recorded_answers_are_those_to_this_script() -> None:
+    recorded = list(read_requests().items())
+    assert recorded == list(requests(STEPS).items()), "record them anew: make record-answers"
+
+
+def test_the_recorded_answers_say_nothing_of_the_machine_that_recorded_them() -> None:
+    recorded = FILE.read_text("utf-8")
+    private = (f"{tempfile.gettempdir()}/", "file:/", "127.0.0.1", "localhost")
+    assert [each for each in private if each in recorded] == []
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

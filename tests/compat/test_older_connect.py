@@ -1,4 +1,7 @@
-"""A Kafka Connect older than STOPPED (3.4, before KIP-875) takes over: what was stopped is paused there."""
+"""A Kafka Connect older than STOPPED (3.4, before KIP-875) takes over: what was stopped is paused there.
+
+`make test` compares our record of it with the one that is read here (`tests/unit/config/test_codec.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from typing import Any
 import httpx2
 import pytest
 from copycat_testkit.connect_peer import ConnectPeer
-from copycat_testkit.kafka import create_topic, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
 from tests.plain_hosts import on_plain_hosts
+from tests.unit.config.test_codec import TAKEN_FOR_PAUSED
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
 PATIENCE = 120.0
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -58,6 +62,8 @@ def test_what_is_stopped_is_paused_for_an_older_kafka_connect(kafka: str, tmp_pa
         wait_until(lambda: states(rest, name) == ["RUNNING", "RUNNING"], PATIENCE, "it runs")
         rest.put(f"/connectors/{name}/stop", timeout=90).raise_for_status()
         wait_until(lambda: states(rest, name) == ["STOPPED"], PATIENCE, "it is stopped")
+    records = {record.key(): record.value() for record in consume_all(kafka, topics["config.storage.topic"])}
+    assert records[f"target-state-{name}".encode()] == TAKEN_FOR_PAUSED.encode()
     peer = ConnectPeer(kafka, tmp_path / "connect", group=group, properties=topics, jars=("connect-old",))
     with peer, httpx2.Client(base_url=peer.url, timeout=90) as rest:
         assert rest.get("/").json()["version"] == "3.4.1"

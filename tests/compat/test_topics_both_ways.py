@@ -1,7 +1,8 @@
 """One system stopped, the other started on its topics: connectors, states, offsets and topics are there.
 
 The topics are compressed, as in many clusters of Kafka Connect: by the broker, which writes with the codec of
-each topic, or by the producers of Kafka Connect's worker.
+each topic, or by the producers of Kafka Connect's worker. `make test` compares our records with some that
+Kafka Connect wrote: `tests/unit/config/test_codec.py`, `tests/unit/status/test_codec.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 LINES = 100

@@ -88,6 +88,9 @@ RECORDED: list[tuple[str, str | None, ConfigEvent]] = [
         SessionKeySet("c2VjcmV0", "HmacSHA256", 1795267458193),
     ),
 ]
+#: The target state that Apache Kafka Connect 3.4.1, which knows no STOPPED, answers PAUSED to:
+#: `tests/compat/test_older_connect.py` asks it.
+TAKEN_FOR_PAUSED = '{"state":"PAUSED","state.v2":"STOPPED"}'
 
 
 def record(key: str, value: str | None) -> Record:
@@ -100,10 +103,18 @@ def test_what_kafka_connect_wrote_is_read(key: str, value: str | None, event: Co
 
 
 @pytest.mark.parametrize(("key", "value", "event"), RECORDED)
+@pytest.mark.row("K875-42")
 def test_what_kafka_connect_wrote_is_written_byte_for_byte(
     key: str, value: str | None, event: ConfigEvent
 ) -> None:
     assert CODEC.encode(event) == record(key, value)
+
+
+@pytest.mark.row("K875-44")
+def test_what_is_stopped_is_written_as_an_older_kafka_connect_takes_it_for_paused() -> None:
+    assert CODEC.encode(TargetStateSet("a", TargetState.STOPPED)) == record(
+        "target-state-a", TAKEN_FOR_PAUSED
+    )
 
 
 def test_text_is_written_unescaped_and_null_stays_null() -> None:

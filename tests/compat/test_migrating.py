@@ -26,6 +26,8 @@ from copycat_testkit.commands import COPYCAT, COPYCAT_WORKER, Commands
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import produce, wait_until
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 PAGE = Path(__file__).parents[2] / "MIGRATING.md"
@@ -212,7 +214,7 @@ def test_the_five_steps_of_the_page_lead_from_one_to_the_other(moved: Moved, tmp
     for command in commands[:start]:
         moved.run(command, *((1,) if " check " in command else (0,)))
     moved.peer.stop()
-    runs = Commands(tmp_path)
+    runs = Commands(tmp_path, on_plain_hosts())
     try:
         worker = runs.start(moved.folder / "worker.properties", program=COPYCAT_WORKER)
         worker.wait_ready(WAIT_SECONDS)

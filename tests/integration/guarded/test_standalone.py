@@ -14,13 +14,14 @@ from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique, wait_until
 
 from tests.integration.guarded.broker import SECURE, GuardedKafka, client_of, login
+from tests.plain_hosts import on_plain_hosts
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
-    running = Commands(tmp_path)
+    running = Commands(tmp_path, on_plain_hosts())
     yield running
     running.close()
 

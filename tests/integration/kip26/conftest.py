@@ -33,7 +33,7 @@ def plugin_path() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def launch(kafka: str, plugin_path: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
     """Launch copies of an application by its app id; whatever still runs is killed at the end."""
-    commands = Commands(tmp_path_factory.mktemp("applications"))
+    commands = Commands(tmp_path_factory.mktemp("applications"), on_plain_hosts())
     python = Path(sys.executable)
     yield lambda app_id: commands.start(HERE / "application.py", app_id, kafka, program=python)
     commands.close()

@@ -14,6 +14,8 @@ from copycat_launcher.operations import Operations, submit
 from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique
 
+from tests.plain_hosts import on_plain_hosts
+
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 SETTINGS = {"key.converter": STRING, "value.converter": STRING, "offset.flush.interval.ms": "300"}
 START = 180.0
@@ -54,7 +56,7 @@ def standalone(kafka: str, folder: Path) -> Iterator[Mode]:
     }
     worker = folder / "worker.properties"
     worker.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    commands = Commands(folder)
+    commands = Commands(folder, on_plain_hosts())
     process = commands.start("standalone", worker)
     yield OverRest(process.wait_ready(START))
     assert process.end() == 0, process.said()

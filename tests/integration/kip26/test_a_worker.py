@@ -12,6 +12,7 @@ from copycat_testkit.system import names
 
 from tests.integration.kip26.modes import SETTINGS, START
 from tests.integration.scenarios.rest import Rest
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(300)
 TOPICS = ("config", "offset", "status", "assignment")
@@ -33,7 +34,7 @@ def test_k26_79_the_command_starts_one_worker_and_no_connector(kafka: str, tmp_p
     }
     file = tmp_path / "worker.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    commands = Commands(tmp_path)
+    commands = Commands(tmp_path, on_plain_hosts())
 
     command = commands.start(file, program=COPYCAT_WORKER)
     copycat = Rest(command.wait_ready(START))

@@ -14,6 +14,8 @@ from copycat_testkit.certificates import Authority
 from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -61,7 +63,7 @@ def secure(tmp_path: Path) -> Secure:
 
 @pytest.fixture
 def real_commands(tmp_path: Path) -> Iterator[Commands]:
-    running = Commands(tmp_path)
+    running = Commands(tmp_path, on_plain_hosts())
     yield running
     running.close()
 

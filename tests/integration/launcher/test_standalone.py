@@ -14,6 +14,8 @@ from copycat_embedded.ports import free_ports
 from copycat_testkit.commands import Commands, wait_gone
 from copycat_testkit.kafka import consume_all, unique, wait_until
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(300)
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -63,6 +65,14 @@ def real_commands(tmp_path: Path) -> Iterator[Commands]:
     running.close()
 
 
+@pytest.fixture
+def plain_commands(tmp_path: Path) -> Iterator[Commands]:
+    """Give commands that start no Spark, for what is not about it."""
+    running = Commands(tmp_path, on_plain_hosts())
+    yield running
+    running.close()
+
+
 @pytest.mark.row("K26-32", "K26-43", "K26-45", "K26-76", "K26-78")
 def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     real_commands: Commands, worker: Worker
@@ -91,26 +101,26 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
 
 
 @pytest.mark.row("K26-59", "K26-77")
-def test_offsets_survive_a_hard_kill_and_nothing_is_left(real_commands: Commands, worker: Worker) -> None:
+def test_offsets_survive_a_hard_kill_and_nothing_is_left(plain_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
-    first = real_commands.start(worker.properties, worker.connector())
+    first = plain_commands.start(worker.properties, worker.connector())
     wait_until(worker.offsets.exists, 180, "a committed offset")
     processes = first.tree()
     assert first.end(signal.SIGKILL) == -signal.SIGKILL
     wait_gone(processes)
     with worker.source.open("a") as file:
         file.write("two\n")
-    second = real_commands.start(worker.properties, worker.connector())
+    second = plain_commands.start(worker.properties, worker.connector())
     wait_until(lambda: worker.records() == ["one", "two"], 180, "the second record alone")
     assert second.end() == 0
 
 
 @pytest.mark.row("K26-77")
-def test_without_offsets_every_start_is_the_first(real_commands: Commands, worker: Worker) -> None:
+def test_without_offsets_every_start_is_the_first(plain_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
     arguments = ("--no-offsets", worker.properties, worker.connector())
     for expected in (["one"], ["one", "one"]):
-        command = real_commands.start(*arguments)
+        command = plain_commands.start(*arguments)
         wait_until(lambda expected=expected: worker.records() == expected, 180, f"{expected}")  # type: ignore[misc]
         assert command.end() == 0
     assert not worker.offsets.exists()
@@ -118,11 +128,11 @@ def test_without_offsets_every_start_is_the_first(real_commands: Commands, worke
 
 @pytest.mark.row("K26-32")
 def test_a_connector_that_is_refused_ends_the_process_with_its_error(
-    real_commands: Commands, worker: Worker
+    plain_commands: Commands, worker: Worker
 ) -> None:
     file = worker.folder / "bad.json"
     file.write_text(json.dumps({"name": "bad", "config": {"connector.class": "FileStreamSource"}}))
-    code, said = real_commands.run("standalone", worker.properties, file, seconds=180)
+    code, said = plain_commands.run("standalone", worker.properties, file, seconds=180)
     assert code == 1
     assert f"copycat: {file}: connector bad was refused: The configuration of bad is invalid" in said
     assert "Traceback" not in said

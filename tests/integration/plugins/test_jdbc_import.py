@@ -15,6 +15,8 @@ from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(300)
 
 SECONDS = 90.0
@@ -116,7 +118,7 @@ def test_the_sample_of_the_document_runs_as_written_standalone(
     worker.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
     named = {"name": unique("sample"), **SAMPLE, **config}
     sample.write_text("".join(f"{key}={value}\n" for key, value in named.items()))
-    commands = Commands(tmp_path)
+    commands = Commands(tmp_path, on_plain_hosts())
     try:
         running = commands.start(worker, sample)
         running.wait_ready(180)

@@ -18,6 +18,7 @@ from copycat_testkit.kafka import create_topic, unique, wait_until
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import STRING, Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 BASIC_AUTH = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
@@ -146,7 +147,7 @@ def test_a_guarded_standalone_worker_is_told_who_starts_its_connectors(
     connector.write_text(
         f"name={name}\nconnector.class=FileStreamSource\nfile={tmp_path / 'in.txt'}\ntopic={name}\n"
     )
-    commands = Commands(tmp_path, {"COPYCAT_USER": USER})
+    commands = Commands(tmp_path, on_plain_hosts({"COPYCAT_USER": USER}))
     try:
         command = commands.start("standalone", "--no-offsets", worker, connector)
         command.wait_ready()

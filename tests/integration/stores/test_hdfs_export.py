@@ -18,6 +18,7 @@ from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.stores.sinks import place_in_hdfs, store_at, told_offsets
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -151,7 +152,7 @@ def test_the_sample_of_the_document_runs_as_written_standalone(
     worker.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
     config = {"name": unique("sample"), **SAMPLE, "hdfs.url": url, "topics": topic}
     sample.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
-    commands = Commands(tmp_path, hdfs.environment())
+    commands = Commands(tmp_path, on_plain_hosts(hdfs.environment()))
     try:
         running = commands.start(worker, sample)
         running.wait_ready(180)

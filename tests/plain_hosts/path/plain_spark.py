@@ -5,12 +5,13 @@ A daemon of ours forks the hosts, as Spark's does; it and its hosts end with the
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -126,7 +127,18 @@ class PlainSpark:
         self.jvm.stop()
 
 
+async def serve_plain(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None]
+) -> None:
+    """Serve an executor on plain processes, as a part of this process."""
+    await serve(properties, stop, ready, spark=_plain_spark())
+
+
 def main() -> int:
     """Run `python -m copycat_executor worker.properties` on plain processes."""
+    return role.main("executor", partial(serve, spark=_plain_spark()))
+
+
+def _plain_spark() -> Spark:
     spark: Any = PlainSpark()
-    return role.main("executor", partial(serve, spark=cast("Spark", spark)))
+    return cast("Spark", spark)

@@ -13,6 +13,7 @@ from copycat_testkit.kafka import consume_all, create_topic, unique
 from tests.integration.scenarios.files import LineFile
 from tests.integration.scenarios.monitors import STRING
 from tests.integration.scenarios.rest import Rest
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -27,7 +28,7 @@ CONVERTERS = {
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
     """Start commands; whatever still runs is killed at the end."""
-    running = Commands(tmp_path)
+    running = Commands(tmp_path, on_plain_hosts())
     yield running
     running.close()
 

@@ -13,6 +13,7 @@ from copycat_testkit.kafka import unique, wait_until
 from tests.integration.scenarios.cluster import ENVIRONMENT
 from tests.integration.scenarios.monitors import STRING, TOLD, Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
@@ -41,7 +42,7 @@ def standalone(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     config = {"name": name, **monitor.source(name)}
     connector.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
     monitor.order("connector start blocks")
-    rest, commands = Rest(url), Commands(folder, ENVIRONMENT)
+    rest, commands = Rest(url), Commands(folder, on_plain_hosts(ENVIRONMENT))
     process = commands.start("standalone", worker, connector)
     wait_until(lambda: monitor.entries("start blocked"), 120, "a connector that hangs")
     health, said = rest.call("GET", "/health").status_code, process.said()

@@ -16,7 +16,7 @@ from tools.containers.base_image import bases
 from tools.containers.engine import LABEL, Engine
 from tools.containers.images import image_name
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 #: In megabytes, as Docker gives an image's size.
 MOST: Final = dict.fromkeys(ROLES, 200) | {"executor": 700}
 PLUGINS: Final = (

@@ -50,6 +50,18 @@ def commands_of(page: Path, first: str) -> Iterator[str]:
         yield re.sub(r"\s+#.*", "", line)
 
 
+def command_above(file: Path) -> str:
+    """Return the command that the comment at the head of a compose file gives to start it.
+
+    Raises:
+        ValueError: It gives no command.
+    """
+    for line in file.read_text("utf-8").splitlines():
+        if line.startswith("#   docker compose "):
+            return line.removeprefix("#").strip()
+    raise ValueError(f"{file.name} does not say how to start it")
+
+
 class Shell:
     """Types commands of a page as a user would who has another compose, another port or another registry."""
 

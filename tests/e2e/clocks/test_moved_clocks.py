@@ -9,7 +9,7 @@ from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
 from tools.containers.strike import Outcomes, measure
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 HOUR_SECONDS = 3600
 #: How long a clock is wrong: longer than every lease.
 WRONG_SECONDS = 15.0

@@ -9,7 +9,7 @@ from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
 from tools.containers.strike import Outcomes, measure
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 
 
 def test_an_executor_that_is_killed_has_its_work_done_by_others(

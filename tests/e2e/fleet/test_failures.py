@@ -13,7 +13,7 @@ from tools.containers.fleet import SMALL, Fleet
 from tools.containers.flow import Flow
 from tools.containers.strike import Outcome, Outcomes, measure
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 #: How long something is away that does not come back by itself.
 AWAY_SECONDS = 20.0
 SECONDS = 180.0

@@ -17,7 +17,7 @@ from copycat_testkit.wire import Wire
 
 from tools.containers.fleet import Fleet
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 ROWS = 500
 SECONDS = 180.0
 JSON = {

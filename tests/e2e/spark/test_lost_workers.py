@@ -10,7 +10,7 @@ from tools.containers.flow import Flow
 from tools.containers.spark_cluster import hosts_on
 from tools.containers.strike import Outcomes, measure
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 SECONDS = 180.0
 
 

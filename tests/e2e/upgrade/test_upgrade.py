@@ -10,7 +10,7 @@ from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
 from tools.containers.strike import Outcome, Outcomes, measure
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(1800, func_only=True)
 
 
 def replaced(fleet: Fleet, flow: Flow, role: str, version: str) -> tuple[Outcome, list[str]]:

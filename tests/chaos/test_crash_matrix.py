@@ -16,7 +16,7 @@ from tools.crash_matrix.system import System, running
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
-KINDS = ("at_least_once", "at_most_once", "exactly_once")
+KINDS = ("at_least_once", "at_most_once", "exactly_once", "file_sink", "exactly_once_sink")
 #: Not the broker: one that is alone and killed forgets a transaction once in some 35 times
 #: (`tools/crash_matrix/forgotten.py`).
 CASES = (

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tools.crash_matrix import report
 from tools.crash_matrix.rounds import Outcome, end, matrix
-from tools.crash_matrix.system import KINDS, running
+from tools.crash_matrix.system import KINDS, SINKS, running
 
 OUT = Path("build/crash_matrix.json")
+_ALL = (*KINDS, *SINKS)
 #: Columns of the table where no terminal says how many there are.
 WIDE = 180
 
@@ -24,7 +25,6 @@ WIDE = 180
 def main() -> int:
     """Run the rounds asked for; returns 0 when every guarantee was kept."""
     wanted = _arguments()
-    kinds = wanted.guarantee.split(",")
     console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     random, outcomes = Random(wanted.seed), []  # noqa: S311 - drawn faults are no secrets
@@ -34,14 +34,14 @@ def main() -> int:
         Progress(*columns, console=console) as progress,
     ):
         bar = progress.add_task("rounds", total=wanted.rounds)
-        with running(Path(wanted.folder or folder), kinds) as system:
+        with running(Path(wanted.folder or folder), wanted.guarantee.split(",")) as system:
             for outcome in matrix(system, wanted.rounds, random):
                 outcomes.append(outcome)
                 report.save(outcomes, OUT)
                 _tell(outcome, len(outcomes), console)
                 progress.advance(bar)
             last = end(system)
-            records = system.reader.records
+            kinds, records = system.kinds, system.reader.records
     console.print(report.table(outcomes, last, kinds, records))
     console.print(f"seed {wanted.seed}; every round is in {OUT}")
     return 0 if report.kept(outcomes, last, kinds) else 1
@@ -52,14 +52,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=200, help="how many faults strike (200)")
     parser.add_argument(
         "--guarantee",
-        default="exactly_once,exactly_once_interval,at_least_once",
-        help=f"comma-separated, a connector each that runs beside the others: {', '.join(KINDS)}",
+        default="exactly_once,exactly_once_interval,at_least_once,file_sink,exactly_once_sink",
+        help=f"comma-separated, a connector each that runs beside the others: {', '.join(_ALL)}",
     )
     parser.add_argument("--seed", type=int, default=1, help="draws the order and the moments (1)")
     parser.add_argument("--folder", default="", help="keeps data and logs there; by default they are removed")
     found = parser.parse_args()
-    if unknown := set(found.guarantee.split(",")) - set(KINDS):
-        parser.error(f"--guarantee: unknown {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
+    if unknown := set(found.guarantee.split(",")) - set(_ALL):
+        parser.error(f"--guarantee: unknown {', '.join(sorted(unknown))}; there are {', '.join(_ALL)}")
     return found
 
 

@@ -18,7 +18,7 @@ AT_END = "stopped in the end"
 def broken(kind: str, tally: Tally) -> bool:
     """Tell whether a connector's guarantee was broken."""
     loses = kind == "at_most_once"
-    repeats = kind == "at_least_once"
+    repeats = kind in {"at_least_once", "file_sink"}
     return (tally.lost > 0 and not loses) or (tally.repeated > 0 and not repeats)
 
 

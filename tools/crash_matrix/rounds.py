@@ -61,7 +61,7 @@ def cases(random: Random) -> Iterator[Case]:
 
 def run(system: System, case: Case, random: Random) -> Outcome:
     """Have it happen, and wait until the system is whole again."""
-    before = {kind: system.reader.tally(kind) for kind in system.kinds}
+    before = {kind: system.count(kind) for kind in system.kinds}
     stuck, forgotten = "", list[Forgotten]()
     MOMENTS[case.moment](system, random)
     time.sleep(random.uniform(0, MOST_DELAY_SECONDS))  # the point at which it strikes is drawn by lot
@@ -72,13 +72,13 @@ def run(system: System, case: Case, random: Random) -> Outcome:
         try:
             _wait_whole(system, moment)
         except TimeoutError:
-            forgotten = abort_forgotten(system.broker.bootstrap, (*INTERNAL_TOPICS, *system.kinds))
+            forgotten = abort_forgotten(system.broker.bootstrap, (*INTERNAL_TOPICS, *system.sources))
             _wait_whole(system, moment)
     except TimeoutError as error:
         stuck = "\n".join([str(error), *system.failures()])
         heal(system)
     seconds = time.monotonic() - began
-    tallies = {kind: system.reader.tally(kind).since(before[kind]) for kind in system.kinds}
+    tallies = {kind: system.count(kind).since(before[kind]) for kind in system.kinds}
     return Outcome(case, seconds, tallies, stuck, forgotten)
 
 
@@ -101,7 +101,7 @@ def end(system: System) -> Mapping[str, Tally]:
     last = {}
     for kind in system.kinds:
         committed = system.offsets(kind)
-        arrived = [each.highest for each in system.reader.sequences[kind]]
+        arrived = [each.highest for each in system.arrived(kind)]
         gaps = [committed.get(number, 0) - highest for number, highest in enumerate(arrived)]
         last[kind] = Tally(sum(max(gap, 0) for gap in gaps), sum(max(-gap, 0) for gap in gaps))
     return last

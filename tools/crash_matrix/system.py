@@ -1,8 +1,8 @@
-"""The system that suffers: a broker, a `copycat up` with two workers, one counting connector a guarantee."""
+"""The system that suffers: a broker, a `copycat up` with two workers, a connector a guarantee, two sinks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -10,8 +10,11 @@ from typing import Final
 import psutil
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_testkit.arrivals import NumberSequence, Tally
 from copycat_testkit.counted_system import STRING, CountedSystem
 from copycat_testkit.eventually import wait
+
+from tools.crash_matrix.sinks import SinkFile
 
 PARTITIONS: Final = 4
 WORKERS: Final = 2
@@ -28,7 +31,20 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "transaction.boundary": "interval",
         "transaction.boundary.interval.ms": "300",
     },
+    "exactly_once_lines": {
+        "delivery.guarantee": "exactly_once",
+        "transaction.boundary": "interval",
+        "transaction.boundary.interval.ms": "300",
+        "at.once": "1",
+        "placed": "true",
+    },
 }
+#: What each kind of sink is given beyond its file; all read the topic of the lines.
+SINKS: Final[Mapping[str, Mapping[str, str]]] = {
+    "file_sink": {"delivery.guarantee": "at_least_once"},
+    "exactly_once_sink": {"delivery.guarantee": "exactly_once"},
+}
+LINES: Final = "exactly_once_lines"
 #: Short waits: the matrix has many rounds.
 SETTINGS: Final = {
     "offset.flush.interval.ms": "500",
@@ -40,13 +56,20 @@ COUNTING: Final = Path(__file__).with_name("author")
 
 
 class System(CountedSystem):
-    """A running system. Each connector is named as its guarantee, and so is its topic."""
+    """A running system. Each connector is named as its guarantee, and so is the topic of a source."""
 
     def __init__(self, broker: EmbeddedKafka, folder: Path, kinds: Sequence[str]) -> None:
+        wanted = [kind for kind in kinds if kind in SINKS]
+        feed = [LINES] if wanted and LINES not in kinds else []
+        self.kinds = [*kinds, *feed]
+        """The connectors; sinks bring the source of what they read."""
+        self.sources = [kind for kind in self.kinds if kind not in SINKS]
+        """Those that write to topics of their names."""
         super().__init__(
-            broker, folder, kinds, PARTITIONS, settings=SETTINGS, plugins=[COUNTING], executors=WORKERS
+            broker, folder, self.sources, PARTITIONS, settings=SETTINGS, plugins=[COUNTING], executors=WORKERS
         )
-        self.kinds = kinds
+        self.sinks = {kind: SinkFile(folder / f"{kind}.txt", PARTITIONS) for kind in wanted}
+        """What each sink writes."""
         self.tasks = 2
         """How many tasks each connector is to have."""
 
@@ -54,11 +77,22 @@ class System(CountedSystem):
         """Create the connectors, or change how many tasks they have."""
         self.tasks = tasks
         for kind in self.kinds:
-            self.ask("PUT", f"/connectors/{kind}/config", _config(kind, tasks))
+            config = self._sink_config(kind) if kind in SINKS else _source_config(kind)
+            self.ask("PUT", f"/connectors/{kind}/config", {"tasks.max": str(tasks), **config})
 
     def flows_since(self, moment: float) -> bool:
         """Tell whether every partition of every connector has a number that was written after a moment."""
-        return all(self.reader.flows_since(kind, moment) for kind in self.kinds)
+        return all(self.reader.flows_since(kind, moment) for kind in self.sources) and all(
+            file.flows_since(moment) for file in self.sinks.values()
+        )
+
+    def count(self, kind: str) -> Tally:
+        """Return what a connector lost and repeated so far."""
+        return self.sinks[kind].tally() if kind in SINKS else self.reader.tally(kind)
+
+    def arrived(self, kind: str) -> Sequence[NumberSequence]:
+        """Return the numbers that a connector brought, by partition."""
+        return self.sinks[kind].sequences() if kind in SINKS else self.reader.sequences[kind]
 
     def busy_workers(self) -> list[list[psutil.Process]]:
         """Return the processes of each worker that has tasks, as `workers` does."""
@@ -71,8 +105,8 @@ class System(CountedSystem):
         return [each for each in self.up.processes("host") if _talks_to(each, port)]
 
     def offsets(self, kind: str) -> dict[int, int]:
-        """Return the committed number of each source partition."""
-        found = self.ask("GET", f"/connectors/{kind}/offsets")["offsets"]
+        """Return the committed number of each source partition; for a sink, of the source that it reads."""
+        found = self.ask("GET", f"/connectors/{LINES if kind in SINKS else kind}/offsets")["offsets"]
         return {each["partition"]["partition"]: each["offset"]["number"] for each in found}
 
     def finish(self) -> None:
@@ -81,13 +115,33 @@ class System(CountedSystem):
         Raises:
             TimeoutError: They do not stop, or a transaction stays open.
         """
-        for kind in self.kinds:
-            self.ask("PUT", f"/connectors/{kind}/stop")
-        wait(self._released, ANSWER_SECONDS, "a task did not end")
+        self._stop_all(self.sources)
         wait(self.reader.at_end, ANSWER_SECONDS, "the topics could not be read to their ends")
+        wait(self._drained, ANSWER_SECONDS, "a sink did not write all it reads")
+        self._stop_all(self.sinks)
 
-    def _released(self) -> bool:
-        return not any("task" in held for worker in self.ask("GET", "/workers") for held in worker["held"])
+    def _drained(self) -> bool:
+        read = [each.highest for each in self.reader.sequences[LINES]] if self.sinks else []
+        return all([each.highest for each in self.arrived(kind)] == read for kind in self.sinks)
+
+    def _stop_all(self, kinds: Collection[str]) -> None:
+        for kind in kinds:
+            self.ask("PUT", f"/connectors/{kind}/stop")
+        wait(lambda: not self._held(kinds), ANSWER_SECONDS, "a task did not end")
+
+    def _sink_config(self, kind: str) -> dict[str, str]:
+        return {
+            "connector.class": "FileStreamSink",
+            "topics": LINES,
+            "file": str(self.sinks[kind].path),
+            "value.converter": STRING,
+            **SINKS[kind],
+        }
+
+    def _held(self, kinds: Collection[str]) -> list[str]:
+        """Return the connectors of these of which a worker has a task."""
+        held = [each for worker in self.ask("GET", "/workers") for each in worker["held"] if "task" in each]
+        return [each["connector"] for each in held if each["connector"] in kinds]
 
 
 @contextmanager
@@ -99,10 +153,9 @@ def running(folder: Path, kinds: Sequence[str]) -> Iterator[System]:
         yield system
 
 
-def _config(kind: str, tasks: int) -> dict[str, str]:
+def _source_config(kind: str) -> dict[str, str]:
     return {
         "connector.class": "counting.CountingSourceConnector",
-        "tasks.max": str(tasks),
         "topic": kind,
         "partitions": str(PARTITIONS),
         "value.converter": STRING,

@@ -21,6 +21,8 @@ END_SECONDS: Final = 10.0
 #: Shorter gaps are the resolution of the looks: the reader hands records over ten times a second.
 MIN_GAP_SECONDS: Final = 0.2
 NEWLINE: Final = b"\n"
+#: In the names of what a sink that delivers exactly once keeps beside its file.
+BESIDE: Final = ".copycat-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class NumberSequence:
 
 
 class Reader:
-    """Reads in a thread of its own until it is left."""
+    """Reads in a thread of its own until it is left; a value is a number, and may go on behind a blank."""
 
     def __init__(self, bootstrap: str, topics: Sequence[str], partitions: int) -> None:
         """Nothing is read yet."""
@@ -152,7 +154,8 @@ class Reader:
         error, place = message.error(), (message.topic() or "", message.partition() or 0)
         if error is None:
             self.records += 1
-            self.sequences[place[0]][place[1]].take(int(message.value() or b""), message.timestamp()[1])
+            number = (message.value() or b"").partition(b" ")[0]
+            self.sequences[place[0]][place[1]].take(int(number), message.timestamp()[1])
         elif error.name() == "_PARTITION_EOF":
             self._read_to[place] = message.offset() or 0
         elif error.fatal():
@@ -190,6 +193,8 @@ class Lines:
     def read_on(self) -> None:
         """Read what was written since."""
         for path in self._folder.iterdir():
+            if BESIDE in path.name:
+                continue
             with path.open("rb") as file:
                 file.seek(self._read_to.get(path, 0))
                 text = file.read()

@@ -1,13 +1,15 @@
 """A source that counts: each of its source partitions is the numbers from 1, without end, at a steady rate.
 
 A number goes into the Kafka partition of the same index, so that a topic shows by itself what is missing.
+For sinks, which keep neither, a value can also say its partition and when it was made.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
-from copycat_connect.config import HIGH, INT, LOW, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import BOOLEAN, HIGH, INT, LOW, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import STRING_SCHEMA, SourceRecord
 from copycat_connect.plugin import ExactlyOnceSupport, PluginKind, PluginSpec, SourceConnector, SourceTask
 
@@ -16,6 +18,7 @@ CONFIG = ConfigDef(
     ConfigKey("topic", STRING, HIGH, doc="Topic of the numbers."),
     ConfigKey("partitions", INT, LOW, default=4, doc="How many source partitions there are."),
     ConfigKey("at.once", INT, LOW, default=20, doc="How many numbers of a partition a poll returns."),
+    ConfigKey("placed", BOOLEAN, LOW, default=False, doc="Partition and milliseconds follow the number."),
 )
 
 
@@ -48,6 +51,7 @@ class CountingTask(SourceTask):
         """Read where to go on."""
         self._topic = config["topic"]
         self._at_once = int(config.get("at.once", "20"))
+        self._placed = config.get("placed") == "true"
         partitions = [int(each) for each in config["share"].split(",")]
         found = self.context.offsets([{"partition": each} for each in partitions])
         self._last = {
@@ -70,11 +74,12 @@ class CountingTask(SourceTask):
         """Do nothing: there is nothing to let go of."""
 
     def _record(self, partition: int, number: int) -> SourceRecord:
+        place = f" {partition} {time.time_ns() // 1_000_000}" if self._placed else ""
         return SourceRecord(
             {"partition": partition},
             {"number": number},
             self._topic,
-            str(number),
+            f"{number}{place}",
             value_schema=STRING_SCHEMA,
             kafka_partition=partition,
         )

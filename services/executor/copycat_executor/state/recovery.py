@@ -171,7 +171,7 @@ class Recovery:
             restart=number,
             waited_seconds=round(wait, 1),
         )
-        run.change(restart=True)  # `reconcile` stops it, and starts it at its next look
+        run.change(restart=True)  # `reconcile` wants it gone now, and there at its next look
 
 
 def _count_death(task: TaskRun, *, taken: bool) -> None:

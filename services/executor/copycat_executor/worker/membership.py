@@ -44,9 +44,9 @@ ReachOf = Callable[[str, float], Awaitable[Reach]]
 class Membership:
     """Keeps the lease while it runs.
 
-    What runs here goes on while no scheduler can give it to another worker: none listens, or one does and
-    hangs; before that one ends the lease of a silent worker, it asks it at its address. What runs here ends
-    when a machine of the scheduler does not even answer: then this machine may be what is cut off.
+    What runs here goes on while no scheduler can give it to another worker: none listens, or one listens but
+    hangs: before a scheduler ends the lease of a silent worker, it asks that worker at its address. What runs
+    here ends when a machine of the scheduler does not even answer: then this machine may be what is cut off.
     """
 
     def __init__(

@@ -147,14 +147,14 @@ class Fleet:
         return next(box for box in self.members["executor"] if box.name == name)
 
     def create(self, name: str, config: Mapping[str, str]) -> None:
-        """Create a connector, waiting while the cluster is busy."""
+        """Create a connector, waiting while the cluster is busy or its leaders change."""
 
         def created() -> bool:
             reply = httpx2.put(
                 f"{self.url}/connectors/{name}/config", json=dict(config), timeout=REQUEST_SECONDS
             )
-            assert reply.status_code in {200, 201, 409}, f"{reply.status_code}: {reply.text}"
-            return reply.status_code != httpx2.codes.CONFLICT
+            assert reply.status_code in {200, 201, 409, 503}, f"{reply.status_code}: {reply.text}"
+            return reply.is_success
 
         wait_until(created, READY_SECONDS, f"{name} can be created")
 
@@ -163,10 +163,14 @@ class Fleet:
         for name in names:
             httpx2.delete(f"{self.url}/connectors/{name}", timeout=REQUEST_SECONDS).raise_for_status()
 
+    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        """Send a request and return what it says; nothing where nothing good is said."""
+        reply = httpx2.request(method, f"{self.url}{path}", json=body, timeout=REQUEST_SECONDS)
+        return reply.json() if reply.is_success and reply.content else None
+
     def status(self, name: str) -> dict[str, Any]:
         """Return what REST says of a connector; nothing while it says nothing."""
-        reply = httpx2.get(f"{self.url}/connectors/{name}/status", timeout=REQUEST_SECONDS)
-        found: dict[str, Any] = reply.json() if reply.is_success else {}
+        found: dict[str, Any] = self.ask("GET", f"/connectors/{name}/status") or {}
         return found
 
     def worker_of(self, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from functools import partial
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, ConfigDef, all_of, matches_java_regex, non_empty
@@ -76,39 +76,27 @@ class TopicNameMatches(Predicate):
         return known
 
 
-def _predicate(
-    make: Callable[[], Predicate],
-    name: str,
-    summary: str,
-    config: ConfigDef,
-    examples: Mapping[str, Mapping[str, str]],
-) -> PluginSpec:
-    """Return the registration of a predicate of Kafka's."""
-    return PluginSpec(
-        class_name=f"{_PACKAGE}.{name}",
-        kind=PluginKind.PREDICATE,
-        version=KAFKA_VERSION,
-        summary=summary,
-        config=config,
-        factory=make,
-        examples=examples,
-    )
-
+_of_kafka = partial(PluginSpec, kind=PluginKind.PREDICATE, version=KAFKA_VERSION)
 
 PLUGINS = (
-    _predicate(
-        HasHeaderKey,
-        "HasHeaderKey",
-        "True for records with a certain header.",
-        HasHeaderKeySettings.config_def(),
-        {"Tests": {"name": "x-test"}},
+    _of_kafka(
+        class_name=f"{_PACKAGE}.HasHeaderKey",
+        summary="True for records with a certain header.",
+        config=HasHeaderKeySettings.config_def(),
+        factory=HasHeaderKey,
+        examples={"Tests": {"name": "x-test"}},
     ),
-    _predicate(RecordIsTombstone, "RecordIsTombstone", "True for records without a value.", ConfigDef(), {}),
-    _predicate(
-        TopicNameMatches,
-        "TopicNameMatches",
-        "True for records whose topic matches.",
-        TopicNameMatchesSettings.config_def(),
-        {"Test topics": {"pattern": "test-.*"}},
+    _of_kafka(
+        class_name=f"{_PACKAGE}.RecordIsTombstone",
+        summary="True for records without a value.",
+        config=ConfigDef(),
+        factory=RecordIsTombstone,
+    ),
+    _of_kafka(
+        class_name=f"{_PACKAGE}.TopicNameMatches",
+        summary="True for records whose topic matches.",
+        config=TopicNameMatchesSettings.config_def(),
+        factory=TopicNameMatches,
+        examples={"Test topics": {"pattern": "test-.*"}},
     ),
 )

@@ -15,7 +15,15 @@ from copycat_connect.config.client_choices import (
     order_backoffs,
     within_limits,
 )
-from copycat_connect.config.login import is_oauth, librdkafka_oauth, login_options, read_oauth
+from copycat_connect.config.login import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    JAAS,
+    is_oauth,
+    librdkafka_oauth,
+    login_options,
+    read_oauth,
+)
 from copycat_connect.errors import ConfigError
 from copycat_connect.files import check_client_file
 
@@ -129,9 +137,8 @@ _OWN: Final = "ssl.keystore.location"
 STORES: Final = (_TRUST, _OWN)
 #: Of logins and stores: they are translated together; all other keys are renamed one by one.
 SECURITY_KEYS: Final = frozenset({
-    "sasl.jaas.config", "sasl.oauthbearer.client.credentials.client.id",
-    "sasl.oauthbearer.client.credentials.client.secret", _TRUST, "ssl.truststore.type",
-    "ssl.truststore.password", _OWN, "ssl.keystore.type",
+    JAAS, CLIENT_ID, CLIENT_SECRET, _TRUST, "ssl.truststore.type", "ssl.truststore.password", _OWN,
+    "ssl.keystore.type",
 })  # fmt: skip
 _SILENT: Final = _MEANINGLESS | _HONOURED | SECURITY_KEYS
 _LOGIN_OPTIONS: Final = {
@@ -192,7 +199,7 @@ def _security(java: Mapping[str, str], prefix: str) -> tuple[dict[str, str], lis
     for key in STORES:
         if java.get(key):
             check_client_file(f"{prefix}{key}", java[key])
-    options = login_options(java.get("sasl.jaas.config") or "")
+    options = login_options(java.get(JAAS) or "")
     login = {key: options[name] for name, key in _LOGIN_OPTIONS.items() if name in options}
     tokens = librdkafka_oauth(read_oauth(java, prefix)) if is_oauth(java) else {}
     unknown: list[str] = []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.login import JAAS
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
@@ -23,12 +24,12 @@ DEFAULT_SERVERS: Final = "localhost:9092"
 EMBEDDED_SERVERS: Final = "embedded.bootstrap.servers"
 """Worker property that is there with an embedded Kafka alone: where everybody reaches it without a login."""
 _SECURITY: Final = ("security.", "sasl.", "ssl.")
-_LOGIN: Final = "sasl.jaas.config"
 POLICY = "connector.client.config.override.policy"
 ALLOWLIST = "connector.client.config.override.allowlist"
 _PACKAGE = "org.apache.kafka.connect.connector.policy."
 _SUFFIX = "ConnectorClientConfigOverridePolicy"
-_PRINCIPAL = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+PRINCIPAL_SETTINGS: Final = frozenset({JAAS, "sasl.mechanism", "security.protocol"})
+"""Settings of a client that say who it is: what the policy Principal lets a connector override."""
 OverridePolicy = Callable[[str], str | None]
 """Returns why a setting may not be overridden, or None when it may."""
 
@@ -40,10 +41,10 @@ def overridden(worker: Config, own: Mapping[str, str], overrides: Mapping[str, s
     elsewhere has none, unless the connector gives it one.
     """
     settings = {**own, **overrides}
-    home, login = worker.get(BOOTSTRAP_SERVERS), worker.get(_LOGIN)
+    home, login = worker.get(BOOTSTRAP_SERVERS), worker.get(JAAS)
     if EMBEDDED_SERVERS not in worker or settings.get(BOOTSTRAP_SERVERS, home) == home:
         return settings
-    if own.get(_LOGIN) != login:  # somebody's own choice, for all clients of this kind
+    if own.get(JAAS) != login:  # somebody's own choice, for all clients of this kind
         return settings
     return {**{key: value for key, value in own.items() if not key.startswith(_SECURITY)}, **overrides}
 
@@ -130,7 +131,7 @@ def override_policy(worker: Config) -> OverridePolicy:
         case "None":
             allowed: frozenset[str] = frozenset()
         case "Principal":
-            allowed = _PRINCIPAL
+            allowed = PRINCIPAL_SETTINGS
         case "Allowlist":
             allowed = frozenset(parse_type(ALLOWLIST, worker.get(ALLOWLIST) or "", Type.LIST))
         case _:

@@ -23,10 +23,17 @@ from copycat_connect.config.client_names import (
     translated,
 )
 from copycat_connect.config.client_overrides import (
+    ADMIN_OVERRIDE,
+    BOOTSTRAP_SERVERS,
+    CLIENT_ID,
     CONSUMER_OVERRIDE,
+    DEFAULT_SERVERS,
+    PRINCIPAL_SETTINGS,
     PRODUCER_OVERRIDE,
     check_overrides,
     overridden,
+    overrides_of,
+    under,
 )
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
@@ -73,7 +80,6 @@ _CONSUMER_NATIVE: Final = {
 }
 
 
-_LOGIN_KEYS: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
 _ADMIN_KEYS: Final = frozenset(ADMIN) | SECURITY_KEYS
 
 
@@ -93,7 +99,7 @@ class ClientConfig:
 
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
-    own = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
+    own = _first(_PRODUCER_DEFAULTS, worker, client_id) | under(worker, "producer.")
     overrides = _overrides(worker, connector, PRODUCER_OVERRIDE)
     java = overridden(worker, own, overrides)
     _check_choices(PRODUCER_OVERRIDE, java, overrides)
@@ -132,7 +138,7 @@ def transactional_config(
 
 
 def _idempotent(config: ClientConfig, worker: Config, connector: Config) -> ClientConfig:
-    chosen = _under(worker, "producer.") | _under(connector, "producer.override.")
+    chosen = under(worker, "producer.") | under(connector, PRODUCER_OVERRIDE)
     properties = {**config.properties, _IDEMPOTENCE: "true"}
     if properties["acks"] not in {"all", "-1"}:
         raise _refused("acks", properties["acks"], "use all, or leave it out")
@@ -156,7 +162,7 @@ def consumer_config(
     With `committed_only` it reads no records of open or aborted transactions, unless settings say otherwise.
     """
     defaults = _CONSUMER_DEFAULTS | ({"isolation.level": "read_committed"} if committed_only else {})
-    own = _first(defaults, worker, client_id) | _under(worker, "consumer.")
+    own = _first(defaults, worker, client_id) | under(worker, "consumer.")
     overrides = _overrides(worker, connector, CONSUMER_OVERRIDE)
     java = overridden(worker, own, overrides) | {"group.id": group}
     _check_choices(CONSUMER_OVERRIDE, java, overrides)
@@ -171,11 +177,11 @@ def admin_config(
     With `as_producer` it logs in as the connector's producer does, unless it has a login of its own.
     """
     plain = {key: value.strip() for key, value in worker.items() if key in _ADMIN_KEYS and value is not None}
-    own = plain | _first({}, worker, client_id) | _under(worker, "admin.")
-    chosen = _overrides(worker, connector, "admin.override.")
+    own = plain | _first({}, worker, client_id) | under(worker, "admin.")
+    chosen = _overrides(worker, connector, ADMIN_OVERRIDE)
     if as_producer:
-        overrides = _overrides(worker, connector, "producer.override.")
-        chosen = {key: value for key, value in overrides.items() if key in _LOGIN_KEYS} | chosen
+        overrides = _overrides(worker, connector, PRODUCER_OVERRIDE)
+        chosen = {key: value for key, value in overrides.items() if key in PRINCIPAL_SETTINGS} | chosen
     return _translate(overridden(worker, own, chosen), ADMIN, {})
 
 
@@ -185,16 +191,8 @@ def connection_of(config: ClientConfig) -> dict[str, str]:
 
 
 def _first(defaults: Mapping[str, str], worker: Config, client_id: str) -> dict[str, str]:
-    servers = worker.get("bootstrap.servers") or "localhost:9092"
-    return {"bootstrap.servers": servers, "client.id": client_id, **defaults}
-
-
-def _under(config: Config, prefix: str) -> dict[str, str]:
-    return {
-        key.removeprefix(prefix): value.strip()
-        for key, value in config.items()
-        if key.startswith(prefix) and value is not None
-    }
+    servers = worker.get(BOOTSTRAP_SERVERS) or DEFAULT_SERVERS
+    return {BOOTSTRAP_SERVERS: servers, CLIENT_ID: client_id, **defaults}
 
 
 def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]:
@@ -203,8 +201,8 @@ def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]
     Raises:
         ConfigError: The worker's policy does not allow it.
     """
-    check_overrides(worker, {key: value for key, value in connector.items() if key.startswith(prefix)})
-    return _under(connector, prefix)
+    check_overrides(worker, overrides_of(connector, (prefix,)))
+    return under(connector, prefix)
 
 
 def _check_choices(client: str, java: Mapping[str, str], overrides: Mapping[str, str]) -> None:

@@ -58,6 +58,8 @@ class Fleet:
         """Is `/data` in executors."""
         self.data.mkdir(parents=True)
         self.data.chmod(0o777)
+        self.topics = [f"{self.group}-{suffix}" for suffix in STORED.values()]
+        """Those of the logs."""
         self.brokers = Brokers(engine, on, folder, shape.brokers)
         self.spark = SparkCluster(engine, on, shape.spark_workers, {str(self.data): "/data"})
         """Has no workers unless asked for, and then does not start."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -28,20 +28,25 @@ _FILE_SINK: Final = {"connector.class": "FileStreamSink", "tasks.max": "1"}
 class Flow:
     """Writes lines into a file for each pipeline, and looks at what arrives at the other end."""
 
-    def __init__(self, fleet: Fleet, pipelines: int = PIPELINES) -> None:
-        """Nothing flows yet."""
+    def __init__(
+        self, fleet: Fleet, pipelines: int = PIPELINES, delivery: Mapping[str, str] | None = None
+    ) -> None:
+        """Nothing flows yet; `delivery` are keys of every source and sink."""
         self.name = unique("flow")
+        self.topics = [f"{self.name}-{number}" for number in range(pipelines)]
         self.sources = [f"{self.name}-source-{number}" for number in range(pipelines)]
         self.sinks = [f"{self.name}-sink-{number}" for number in range(pipelines)]
         self.pulses: Sequence[Pulse] = [Pulse() for _ in range(pipelines)]
         """When each pipeline moved on."""
+        self.written = 0
+        """How many lines each file has."""
         self._fleet = fleet
+        self._delivery = dict(delivery or {})
         self._folder = fleet.data / self.name
         for folder in (self._folder, self._folder / "out"):
             folder.mkdir()
             folder.chmod(0o777)
         self._lines = Lines(self._folder / "out", pipelines)
-        self._written = 0
         self._done = threading.Event()
         self._threads = [
             threading.Thread(target=self._write, name="lines"),
@@ -63,23 +68,25 @@ class Flow:
         self._threads[0].join()
 
         def arrived() -> bool:
-            return all(each.highest >= self._written and not each.missing for each in self._lines.sequences)
+            return all(each.highest >= self.written and not each.missing for each in self._lines.sequences)
 
-        wait_until(arrived, ARRIVE_SECONDS, f"{self._written} lines arrived; {self.tally()}")
+        wait_until(arrived, ARRIVE_SECONDS, f"{self.written} lines arrived; {self.tally()}")
         return self.tally()
 
     def _configure(self) -> None:
-        for number, (source, sink) in enumerate(zip(self.sources, self.sinks, strict=True)):
-            topic, place = f"{self.name}-{number}", f"/data/{self.name}"
-            self._fleet.create(source, {**_FILE_SOURCE, "topic": topic, "file": f"{place}/in-{number}.txt"})
-            self._fleet.create(sink, {**_FILE_SINK, "topics": topic, "file": f"{place}/out/{number}.txt"})
+        place = f"/data/{self.name}"
+        for number, topic in enumerate(self.topics):
+            source = {**_FILE_SOURCE, "topic": topic, "file": f"{place}/in-{number}.txt"}
+            self._fleet.create(self.sources[number], {**source, **self._delivery})
+            sink = {**_FILE_SINK, "topics": topic, "file": f"{place}/out/{number}.txt"}
+            self._fleet.create(self.sinks[number], {**sink, **self._delivery})
 
     def _write(self) -> None:
         files = [self._file(number).open("w") for number in range(len(self.sources))]
         while not self._done.wait(LINE_SECONDS):
-            self._written += 1
+            self.written += 1
             for number, file in enumerate(files):
-                file.write(f"{number} {self._written}\n")
+                file.write(f"{number} {self.written}\n")
                 file.flush()
         for file in files:
             file.close()

@@ -110,7 +110,7 @@ def in_topic(broker: str, topic: str) -> Counter[str]:
     ],
     indirect=["system"],
 )
-@pytest.mark.row("K26-05", "K26-27", "K26-28", "K26-50", "K26-51", "K26-52", "K26-55")
+@pytest.mark.row("K26-05", "K26-27", "K26-28", "K26-46", "K26-50", "K26-51", "K26-52", "K26-55")
 def test_each_guarantee_is_kept_when_a_process_is_killed(
     broker: str, system: CopycatUp, role: str, tmp_path: Path
 ) -> None:

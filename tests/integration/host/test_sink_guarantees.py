@@ -260,6 +260,7 @@ def copied(kafka: str, target: str) -> list[str]:
     return [(each.value() or b"").decode() for each in consume_all(kafka, target)]
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-55")
 def test_killed_while_records_flow_a_topic_is_copied_once_with_positions_in_the_transactions(
     kafka: str, cluster: FakeExecutor, launch: Launch

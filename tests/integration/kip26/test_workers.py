@@ -63,6 +63,7 @@ async def test_k26_34_four_connectors_of_four_tasks_are_dealt_evenly_to_three_wo
     assert len(held) == len(set(held))
 
 
+@pytest.mark.long
 async def test_k26_35_and_37_a_worker_that_comes_takes_a_share_and_one_that_leaves_gives_it_back(
     copycat: CopycatClient, kafka: str, more: Workers, tmp_path: Path
 ) -> None:

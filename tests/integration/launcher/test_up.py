@@ -107,6 +107,7 @@ def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> N
     assert arrived[arrived.index("one") :] == ["one", "two", "three"]
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-46")
 def test_nothing_is_lost_and_nothing_left_when_everything_is_killed(system: System) -> None:
     first = system.running()

@@ -97,6 +97,7 @@ def test_parquet_arrives_as_object_source_sends_it_and_obeys_rest(lake: Lake) ->
     wait_until(lambda: not lake.drivers(), SECONDS, "no driver is left")
 
 
+@pytest.mark.long
 def test_other_formats_arrive_with_sparks_options_and_what_is_broken_fails_the_task(lake: Lake) -> None:
     rows = pa.table({"id": [1, 2, 3], "word": ["a", None, "ü"]})
     pyarrow.orc.write_table(rows, lake.folder / "a.orc")

@@ -47,6 +47,7 @@ def put_orders(lake: Lake, first: int, rows: int) -> None:
     pq.write_table(orders, lake.folder / f"{first:06}.parquet", row_group_size=max(rows // 4, 1))
 
 
+@pytest.mark.long
 def test_keys_by_expression_are_those_that_transformations_make_and_values_stay(lake: Lake) -> None:
     name, other = unique("spark"), unique("object")
     put_orders(lake, 0, 900)
@@ -63,6 +64,7 @@ def test_keys_by_expression_are_those_that_transformations_make_and_values_stay(
         lake.ask("DELETE", each)
 
 
+@pytest.mark.long
 def test_sql_makes_values_topics_and_headers_and_what_cannot_work_is_refused_by_its_key(lake: Lake) -> None:
     name = unique("spark")
     put_orders(lake, 0, 300)

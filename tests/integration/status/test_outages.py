@@ -93,6 +93,7 @@ def frozen_until_retried(broker: EmbeddedKafka, caller: Caller, before: Totals) 
     return asyncio.create_task(thaw_then())
 
 
+@pytest.mark.long
 @pytest.mark.row("KRETRY-T06", "KRETRY-T10", "KRETRY-23")
 async def test_a_broker_that_is_frozen_for_two_seconds_costs_a_retry_and_no_update(
     broker: EmbeddedKafka, services: dict[str, StatusProcess]
@@ -233,6 +234,7 @@ def assert_attempts(service: StatusProcess, keys: tuple[str, ...]) -> None:
         assert len([line for line in service.lines(MADE_GOOD) if line["key"] == about]) == 1
 
 
+@pytest.mark.long
 @pytest.mark.row("KRETRY-13", "KRETRY-14", "KRETRY-18", "KRETRY-19", "KRETRY-22")
 async def test_a_broker_that_is_frozen_for_20_seconds(
     broker: EmbeddedKafka, services: dict[str, StatusProcess]

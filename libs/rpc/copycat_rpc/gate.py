@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from copycat_connect.errors import CopycatError, ErrorCode
+from copycat_connect.errors import CopycatError, ErrorCode, NotWriterError
 
 #: Asked to learn how a service is, so never held and never refused.
 UNGATED_CALL_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.", "/copycat.metrics.")
@@ -22,8 +22,13 @@ class DrainingError(CopycatError):
 class Gate:
     """Open unless held; whoever waits is let through by `open` and sent away by `end`."""
 
-    def __init__(self) -> None:
-        """Make an open gate."""
+    def __init__(self, *, standby: bool = False) -> None:
+        """Make an open gate; with a `standby` another instance answers in place of one that stops.
+
+        Such a one refuses as who does not own the log: callers of every release send that on, those before
+        `service.draining` too.
+        """
+        self._error = NotWriterError if standby else DrainingError
         self._passable = asyncio.Event()
         self._passable.set()
         self._refusal = ""
@@ -47,9 +52,10 @@ class Gate:
 
         Raises:
             DrainingError: The service stops.
+            NotWriterError: Likewise, where there is a standby.
         """
         if method.startswith(UNGATED_CALL_PREFIXES):
             return
         await self._passable.wait()
         if self._refusal:
-            raise DrainingError(self._refusal)
+            raise self._error(self._refusal)

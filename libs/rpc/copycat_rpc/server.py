@@ -212,19 +212,21 @@ class RpcServer:
         users: UserCalls | None = None,
         tls: ServicesTls | None = None,
         trusted: str = "",
+        standby: bool = False,
     ) -> None:
         """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names.
 
         With a `secret` whoever calls must send it, except for health checks, and for those who bring a
         token that `users` accepts. With `tls` it is encrypted; `trusted`, PEM text, are certificates of
-        clients that this very server accepts besides those of `tls`.
+        clients that this very server accepts besides those of `tls`. With a `standby` another instance
+        answers in place of this one when it stops (`Gate`).
         """
         self._listen = listen
         self._setting = setting
         self._secret = secret
         self._tls = tls
         self._trusted = trusted
-        self._gate = Gate()
+        self._gate = Gate(standby=standby)
         self._under_way = _UnderWay()
         self._check = SecretCheck(secret, users)
         self._server = grpc.aio.server(

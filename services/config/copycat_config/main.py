@@ -45,6 +45,7 @@ async def serve(
         secret=secret,
         users=user_calls(own, "config"),
         tls=tls,
+        standby=True,
     )
     async with keeping_history(
         server, own, settings.log, service="config", codec=ConfigCodec(), telling=TELLING

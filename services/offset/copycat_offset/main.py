@@ -51,6 +51,7 @@ async def serve(
         secret=secret,
         users=user_calls(resolved, "offset"),
         tls=tls,
+        standby=True,
     )
     generations = Generations()
     placeholders = Placeholders.from_worker(properties, os.environ)

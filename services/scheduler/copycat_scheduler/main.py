@@ -46,6 +46,7 @@ async def serve(
         secret=secret,
         users=user_calls(own, "scheduler"),
         tls=tls,
+        standby=True,
     )
     rebalances = Rebalances(settings.metrics.windows, asyncio.get_running_loop().time)
     bound = ""

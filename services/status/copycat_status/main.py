@@ -41,6 +41,7 @@ async def serve(
         secret=secret,
         users=user_calls(own, "status"),
         tls=tls,
+        standby=True,
     )
     async with keeping_history(
         server, own, settings.log, service="status", codec=StatusCodec(), telling=TELLING

@@ -56,11 +56,11 @@ class Instance(rpc.ConfigServiceServicer):
 
 @asynccontextmanager
 async def serving(
-    *instances: Instance, listen: str = "127.0.0.1:0"
+    *instances: Instance, listen: str = "127.0.0.1:0", standby: bool = False
 ) -> AsyncIterator[list[tuple[RpcServer, str]]]:
     servers = []
     for instance in instances:
-        server = RpcServer(listen)
+        server = RpcServer(listen, standby=standby)
         server.add(rpc.add_ConfigServiceServicer_to_server, instance, "copycat.config.v1.ConfigService")
         servers.append((server, await server.start()))
     try:
@@ -157,14 +157,20 @@ async def test_an_instance_that_starts_again_answers_what_its_former_self_refuse
     assert later.calls == {"orders": 1}
 
 
-async def test_where_nobody_stands_by_a_refusal_is_final_and_has_its_own_code() -> None:
+@pytest.mark.parametrize(("standby", "code"), [(False, "service.draining"), (True, "log.not_writer")])
+async def test_where_nobody_stands_by_a_refusal_is_final_else_callers_of_every_release_send_it_on(
+    standby: bool, code: str
+) -> None:
     instance = Instance()
-    async with serving(instance) as [(server, address)], open_channel([address], standby=False) as channel:
+    async with (
+        serving(instance, standby=standby) as [(server, address)],
+        open_channel([address], standby=False) as channel,
+    ):
         await server.drain(PATIENCE_SECONDS)
         with pytest.raises(RemoteError) as caught:
             await delete(channel, "orders")
 
-    assert caught.value.remote_code.name == "service.draining"
+    assert caught.value.remote_code.name == code
     assert not instance.calls
 
 

@@ -30,8 +30,9 @@ _NO_ID: Final = "A" * 22
 class TopicIds:
     """Notices that a topic is another one than at the last look; positions in it may well exist.
 
-    Looks do not wait for their answers, except where somebody is about to rely on it. Brokers before Kafka
-    2.8 have no ids; nothing is noticed there.
+    Looks do not wait for their answers, except where somebody is about to rely on it, and then once for each:
+    while brokers are away whoever relies on it goes on. Brokers before Kafka 2.8 have no ids; nothing is
+    noticed there.
     """
 
     def __init__(self, ask: Ask, every: float) -> None:
@@ -41,6 +42,7 @@ class TopicIds:
         self._ids: dict[str, str] = {}
         self._topics: list[str] = []
         self._asked: Mapping[str, Future[Described]] = {}
+        self._is_late = False
         self._next_look = math.inf
 
     def begin(self, topics: Iterable[str]) -> None:
@@ -52,7 +54,7 @@ class TopicIds:
         """Return the topics that are others than at the last look.
 
         Args:
-            wait: Ask now and wait for the answer, as far as it comes soon; else a look is made now and then.
+            wait: Ask now and wait for the answer, if it comes soon; else a look is made now and then.
         """
         if not (wait or self._asked) and time.monotonic() < self._next_look:
             return set()
@@ -64,7 +66,8 @@ class TopicIds:
         return replaced
 
     def _answered(self, seconds: float) -> set[str]:
-        if futures.wait(self._asked.values(), seconds).not_done:
+        if futures.wait(self._asked.values(), 0 if self._is_late else seconds).not_done:
+            self._is_late |= seconds > 0
             return set()
         found, self._asked = self._asked, {}
         return {topic for topic, answer in found.items() if self._is_other(topic, answer)}
@@ -72,7 +75,7 @@ class TopicIds:
     def _ask(self) -> None:
         if self._topics:
             self._next_look = time.monotonic() + self._every
-            self._asked = self._make(self._topics)
+            self._asked, self._is_late = self._make(self._topics), False
 
     def _is_other(self, topic: str, answer: Future[Described]) -> bool:
         if answer.exception() is not None:

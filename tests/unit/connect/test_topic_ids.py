@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -46,6 +48,29 @@ def test_a_topic_with_another_id_is_told_once() -> None:
 
     assert ids.replaced(wait=True) == {"a"}
     assert ids.replaced(wait=True) == set()
+
+
+def test_an_answer_that_is_late_is_waited_for_once() -> None:
+    late: list[Future[Described]] = []
+
+    def ask(topics: Sequence[str]) -> Mapping[str, Future[Described]]:
+        late.append(Future())
+        return dict.fromkeys(topics, late[-1])
+
+    ids = TopicIds(ask, 60.0)
+    ids.begin(["a"])
+    late[-1].set_result(Topic("one"))
+    began = time.monotonic()
+    for _ in range(100):
+        assert ids.replaced(wait=True) == set()
+    assert time.monotonic() - began < 60  # 200 s, were each of them waited for
+    assert len(late) == 2
+    late[-1].set_result(Topic("another"))
+    later = threading.Timer(0.2, lambda: late[-1].done() or late[-1].set_result(Topic("another")))
+    later.start()
+    assert ids.replaced(wait=True) == {"a"}
+    later.join()
+    assert len(late) == 3
 
 
 def test_a_topic_that_is_missing_for_a_while_is_compared_with_what_it_was_before() -> None:

@@ -159,7 +159,7 @@ def test_a_partition_with_an_old_plan_or_without_its_driver_sends_nothing(kafka:
     task.start(given)
     (unit,) = task.plan()
     served = PartitionLine(link)
-    work = UnitWork(command.SerializeToString(), unit, None, served.line, 7, (), "WARNING")
+    work = UnitWork(command.SerializeToString(), [unit], [None], served.line, 7, (), "WARNING")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as partition:
 
         def read() -> UnitFailure | None:

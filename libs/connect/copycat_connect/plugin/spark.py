@@ -16,7 +16,7 @@ from copycat_connect.plugin.tasks import SourceTask
 
 @dataclass(frozen=True, slots=True)
 class SparkUnit:
-    """What one partition of Spark reads as a whole, e.g. a file: one source partition of the connector."""
+    """What Spark reads as a whole, e.g. a file: one source partition of the connector."""
 
     partition: SourcePartition
     """Its source partition; what is committed for it is its offset."""
@@ -24,16 +24,18 @@ class SparkUnit:
     """What users call it, for errors."""
     content: Any
     """What the task needs to know to read it; travels to other processes (pickle)."""
+    size: int | None = None
+    """Its bytes, where one partition may read it with others that are small; None where it may not."""
 
 
 class SparkSourceTask(SourceTask):
     """The one task of a source on Spark (`PluginSpec.on_spark`); `tasks.max` units are read at once.
 
     It runs in a process that has a Spark session of its own, and says there what is to be read: `start`, then
-    `plan` again and again, and for each unit `frame`, which several threads may call at once. The engine has
-    Spark read that in one partition. There another instance of this class makes records of the rows: `open`,
-    then `batches`. They go through the connector's transformations and converters in that partition, and are
-    committed with the unit's offset.
+    `plan` again and again, and for a unit, or some small ones, `frame`, which several threads may call at
+    once. The engine has Spark read that in one partition. There another instance of this class makes records
+    of the rows: `open`, then `batches`. They go through the connector's transformations and converters in
+    that partition, and are committed with the offsets of the units.
 
     Reading a unit again has to give the same rows in the same order: a unit goes on at its offset.
     """
@@ -76,8 +78,12 @@ class SparkSourceTask(SourceTask):
         """Return whether nothing of a unit is left behind a committed offset."""
 
     @abstractmethod
-    def frame(self, session: Any, unit: SparkUnit) -> Any:  # noqa: ANN401 - PySpark's, which the SDK lacks
-        """Return the rows of a unit as a DataFrame of this SparkSession; nothing is read yet.
+    def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
+        """Return the rows of units as a DataFrame of this SparkSession, and of how many of them it has.
+
+        Nothing is read yet. The rows of a unit follow each other in their order. They are those of the first
+        units that can be read as one, at least of the first; the others come again. A unit without a size
+        comes alone.
 
         Raises:
             Exception: Spark's, or the task's own; the task becomes FAILED.
@@ -85,17 +91,17 @@ class SparkSourceTask(SourceTask):
 
     @abstractmethod
     def batches(
-        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+        self, units: Sequence[SparkUnit], offsets: Sequence[SourceOffset | None], rows: Iterator[Any]
     ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
-        """Make records of a unit's rows, from an offset on.
+        """Make records of the rows of units, from their offsets on.
 
         Args:
-            unit: The unit.
-            offset: The committed one; None where nothing of it was committed.
-            rows: All rows of the unit, as Arrow's record batches; with a query what it makes of them.
+            units: What one frame was made of.
+            offsets: The committed offset of each; None where nothing of it was committed. A unit may be done.
+            rows: All rows, as Arrow's record batches; with a query what it makes of them.
 
         Returns:
-            Batches that are not empty, each or each record of it with the offset behind it.
+            Batches that are not empty and of one unit; each, or each record of it, with the offset behind it.
 
         Raises:
             DataError: A row cannot be read; the task becomes FAILED.

@@ -1,12 +1,16 @@
-"""Records of the rows that a query gives, and what makes values of Arrow's columns."""
+"""Records of rows that have a place, and what makes values of Arrow's columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import unquote
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from copycat_connect.data import ConnectValue, Header, Schema, SourceBatch, SourceRecord, Struct
+from copycat_connect.errors import DataError
 from copycat_connect.plugin import RowQuery, SparkUnit
 from copycat_connect.plugin.row_query import KEY, TOPIC
 
@@ -14,6 +18,8 @@ from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, str
 from copycat_objects.formats.reader import Place
 from copycat_objects.source.positions import offset_at
 
+#: Whose path it is, of which Spark writes what users write in one way or another.
+_AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 #: The column that is the whole value.
 _VALUE: Final = "value"
 Read = Callable[[Any], tuple[Schema, list[ConnectValue]]]
@@ -21,44 +27,78 @@ Read = Callable[[Any], tuple[Schema, list[ConnectValue]]]
 
 
 class PlacedRows:
-    """Makes records of what a query gives: the columns of the value, a row's place, then the expressions."""
+    """Makes records of the columns of the value, a row's place, then those of expressions.
 
-    def __init__(self, unit: SparkUnit, query: RowQuery, read: Read) -> None:
-        self._unit = unit
+    The place is the number of a row, where several files are read that of its file with the file.
+    """
+
+    def __init__(
+        self, units: Mapping[str, tuple[SparkUnit, int | None]], query: RowQuery, read: Read
+    ) -> None:
+        """Read units, each under the path of its file and with the place to begin at; None for those done."""
+        self._units = units
         self._query = query
         self._read = read
         self._columns: dict[str, ArrowColumn] | None = None
 
-    def records(self, batch: Any, skip: int) -> SourceBatch | list[SourceRecord] | None:  # noqa: ANN401 - Arrow's
-        """Return the records of the rows from a place on; None without any."""
+    def batches(self, rows: Any) -> Iterator[SourceBatch | list[SourceRecord]]:  # noqa: ANN401 - Arrow's
+        """Yield the records of rows, file by file."""
+        at = rows.num_columns - len(self._query.expressions) - 1
+        places = rows.column(at)
+        if not pa.types.is_struct(places.type):
+            ((unit, start),) = self._units.values()
+            yield from self._of_unit(unit, start, rows, places)
+            return
+        files, numbers = places.field(0), places.field(1)
+        runs, begin = pc.run_end_encode(files), 0
+        for file, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            found = self._units.get(path_of(unquote(file)))
+            if found is None:
+                raise DataError(f"Spark has read {file}, which it was not to read")
+            count = end - begin
+            yield from self._of_unit(*found, rows.slice(begin, count), numbers.slice(begin, count))
+            begin = end
+
+    def _of_unit(
+        self,
+        unit: SparkUnit,
+        start: int | None,
+        rows: Any,  # noqa: ANN401 - Arrow's
+        numbers: Any,  # noqa: ANN401 - Arrow's
+    ) -> Iterator[SourceBatch | list[SourceRecord]]:
+        """Yield the records of the rows of a file from a place on, if there are any."""
+        if start is None:
+            return
+        known = pc.sum(pc.less(numbers, start), min_count=0).as_py()
+        rows, places = rows.slice(known), numbers.slice(known).to_pylist()
+        if not places:
+            return
         behind = len(self._query.expressions)
-        at = batch.num_columns - behind - 1
-        batch = batch.slice(pc.sum(pc.less(batch.column(at), skip), min_count=0).as_py())
-        if batch.num_rows == 0:
-            return None
+        at = rows.num_columns - behind - 1
         if self._columns is None:
-            fields = [batch.schema.field(at + 1 + number) for number in range(behind)]
+            fields = [rows.schema.field(at + 1 + number) for number in range(behind)]
             self._columns = {field.name: arrow_column(field) for field in fields}
-        schema, values = self._read(batch.select(list(range(at))))
+        schema, values = self._read(rows.select(list(range(at))))
         parts = {
-            name: column.values(batch.column(at + number))
+            name: column.values(rows.column(at + number))
             for number, (name, column) in enumerate(self._columns.items(), 1)
         }
-        places: list[int] = batch.column(at).to_pylist()
-        if self._query.topic is None and not self._query.headers:
-            return SourceBatch(
-                self._unit.content.picked.topic,
-                values,
-                value_schema=schema,
-                keys=parts.get(KEY),
-                key_schema=self._schema_of(KEY),
-                source_partition=self._unit.partition,
-                source_offset=self._behind(places[-1]),
-            )
-        return self._single(schema, values, parts, places)
+        if self._query.topic is not None or self._query.headers:
+            yield self._single(unit, schema, values, parts, places)
+            return
+        yield SourceBatch(
+            unit.content.picked.topic,
+            values,
+            value_schema=schema,
+            keys=parts.get(KEY),
+            key_schema=self._schema_of(KEY),
+            source_partition=unit.partition,
+            source_offset=_behind(unit, places[-1]),
+        )
 
     def _single(
         self,
+        unit: SparkUnit,
         schema: Schema,
         values: list[ConnectValue],
         parts: Mapping[str, list[ConnectValue]],
@@ -71,9 +111,9 @@ class PlacedRows:
         columns = [(header, name) for header, name in zip(self._query.headers, named, strict=True)]
         return [
             SourceRecord(
-                self._unit.partition,
-                self._behind(place),
-                self._unit.content.picked.topic if topics[row] is None else str(topics[row]),
+                unit.partition,
+                _behind(unit, place),
+                unit.content.picked.topic if topics[row] is None else str(topics[row]),
                 value,
                 key=keys[row],
                 key_schema=self._schema_of(KEY),
@@ -91,8 +131,10 @@ class PlacedRows:
         found = None if self._columns is None else self._columns.get(column)
         return None if found is None else found.schema
 
-    def _behind(self, place: int) -> dict[str, int | bool]:
-        return offset_at(self._unit.content.file, Place(place + 1), done=False)
+
+def path_of(address: str) -> str:
+    """Return the path of a file without the system that has it."""
+    return _AUTHORITY.sub("", address)
 
 
 def spark_reader(*, may_be_whole: bool) -> Read:
@@ -115,3 +157,7 @@ def structs_of(schema: Schema, columns: Sequence[ArrowColumn], arrays: Sequence[
     """Return structs of the values of columns."""
     parts = [column.values(array) for column, array in zip(columns, arrays, strict=True)]
     return [Struct.of_valid(schema, [*row]) for row in zip(*parts, strict=True)]
+
+
+def _behind(unit: SparkUnit, place: int) -> dict[str, int | bool]:
+    return offset_at(unit.content.file, Place(place + 1), done=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from copycat_connect.data import STRING_SCHEMA, ConnectValue, Schema, SourceBatch, SourceRecord
 from copycat_connect.errors import DataError
-from copycat_connect.plugin import SparkSourceTask, SparkUnit
+from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.row_query import PLACE
 
@@ -20,7 +21,7 @@ from copycat_objects.formats.reader import Place
 from copycat_objects.source.choice import Choice, Found, Listing
 from copycat_objects.source.positions import is_done, offset_at, partition_of, place_in
 from copycat_objects.spark.connector import open_files
-from copycat_objects.spark.placed_rows import PlacedRows, Read, spark_reader, structs_of
+from copycat_objects.spark.placed_rows import PlacedRows, Read, path_of, spark_reader, structs_of
 from copycat_objects.spark.settings import PARQUET, TEXT, SparkSourceSettings
 from copycat_objects.stores.ranged_file import RangedFile
 
@@ -30,6 +31,10 @@ _WAIT_SECONDS: Final = 0.5
 _PATTERN: Final = re.compile(r"([\\*?\[\]{}])")
 #: Spark's hidden column, which of Parquet has the numbers of the rows.
 _METADATA: Final = "_metadata"
+#: Of the numbers that Spark gives to rows: above is the number of the partition, each of which has one file.
+_ROW_BITS: Final = (1 << 33) - 1
+#: What the columns of a Parquet file depend on, beside the types that all readers see.
+_SCHEMA_KEYS: Final = (b"org.apache.spark.sql.parquet.row.metadata", b"parquet.avro.schema")
 
 
 class SparkFilesTask(SparkSourceTask):
@@ -61,39 +66,39 @@ class SparkFilesTask(SparkSourceTask):
         """Return whether all records of the file, as it is now, are committed."""
         return is_done(unit.content.file, offset)
 
-    def frame(self, session: Any, unit: SparkUnit) -> Any:  # noqa: ANN401 - PySpark's
-        """Have Spark read one file."""
-        path = _PATTERN.sub(r"\\\1", f"{self._store.name.rstrip('/')}/{unit.content.file.path}")
-        rows = session.read.format(self._settings.format).options(**self._settings.options).load(path)
-        if self.query is None or self._settings.format != PARQUET or _METADATA in rows.columns:
-            return rows
+    def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
+        """Have Spark read a file, or those first ones in which it finds the same columns."""
+        one = self._load(session, units[:1])
+        hidden, is_parquet = _METADATA not in one.columns, self._settings.format == PARQUET
+        count = self._alike(session, units, one.schema) if hidden else 1
         # Numbers that are not counted while it reads let Spark leave out what a WHERE leaves out.
-        return rows.selectExpr("*", f"{_METADATA}.row_index AS {PLACE}")
+        number = f"{_METADATA}.row_index" if is_parquet else f"monotonically_increasing_id() & {_ROW_BITS}"
+        if count > 1:
+            rows = self._load(session, units[:count], one.schema)
+            place = f"named_struct('file', {_METADATA}.file_path, 'row', {number})"
+            return rows.selectExpr("*", f"{place} AS {PLACE}"), count
+        if self.query is not None and hidden:
+            return one.selectExpr("*", f"{number} AS {PLACE}"), 1
+        return one, 1
 
     def batches(
-        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+        self, units: Sequence[SparkUnit], offsets: Sequence[SourceOffset | None], rows: Iterator[Any]
     ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
-        """Make records of rows, the first ones left out that are committed."""
-        file, topic = unit.content.file, unit.content.picked.topic
-        record, skip = 0, place_in(file, offset).record
-        read = self._reader(unit)
-        if self.query is not None:
-            placed = PlacedRows(unit, self.query, read)
-            yield from filter(None, (placed.records(batch, skip) for batch in rows))
+        """Make records of rows, the first ones of each file left out that are committed."""
+        read = self._reader(units[0])
+        if self.query is None and len(units) == 1:
+            yield from _counted(units[0], place_in(units[0].content.file, offsets[0]).record, rows, read)
             return
-        for batch in rows:
-            record += batch.num_rows
-            if record <= skip:
-                continue
-            behind = batch.slice(max(batch.num_rows - (record - skip), 0))
-            schema, values = read(behind)
-            yield SourceBatch(
-                topic,
-                values,
-                value_schema=schema,
-                source_partition=unit.partition,
-                source_offset=offset_at(file, Place(record), done=False),
+        starts = {
+            path_of(self._address(unit)): (
+                unit,
+                None if self.is_done(unit, offset) else place_in(unit.content.file, offset).record,
             )
+            for unit, offset in zip(units, offsets, strict=True)
+        }
+        placed = PlacedRows(starts, self.query or RowQuery(), read)
+        for batch in rows:
+            yield from placed.batches(batch)
 
     def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
         """Return the offset at the end of a file."""
@@ -106,8 +111,38 @@ class SparkFilesTask(SparkSourceTask):
             self._store.close()
 
     def _unit(self, found: Found) -> SparkUnit:
-        path = found.file.path
-        return SparkUnit(partition_of(self._store.name, path), f"{path} in {self._store.name}", found)
+        file = found.file
+        name = f"{file.path} in {self._store.name}"
+        return SparkUnit(partition_of(self._store.name, file.path), name, found, file.size)
+
+    def _address(self, unit: SparkUnit) -> str:
+        return f"{self._store.name.rstrip('/')}/{unit.content.file.path}"
+
+    def _load(self, session: Any, units: Sequence[SparkUnit], schema: Any = None) -> Any:  # noqa: ANN401 - PySpark's
+        reader = session.read.format(self._settings.format).options(**self._settings.options)
+        paths = [_PATTERN.sub(r"\\\1", self._address(unit)) for unit in units]
+        return (reader if schema is None else reader.schema(schema)).load(paths)
+
+    def _alike(self, session: Any, units: Sequence[SparkUnit], schema: Any) -> int:  # noqa: ANN401 - PySpark's
+        """Return how many of the first units have the columns of the very first."""
+        if self._settings.format == TEXT:
+            return len(units)
+        if self._settings.format == PARQUET:
+            first = self._footer(units[0]) if len(units) > 1 else None
+            others = (first is not None and self._footer(unit) == first for unit in units[1:])
+        else:
+            others = (self._load(session, [unit]).schema == schema for unit in units[1:])
+        return 1 + sum(1 for _ in takewhile(bool, others))
+
+    def _footer(self, unit: SparkUnit) -> tuple[Any, ...] | None:
+        """Return what the columns of a Parquet file depend on; None of another file."""
+        file = unit.content.file
+        try:
+            with pq.ParquetFile(RangedFile(self._store, file.path, file.size)) as parquet:
+                said = parquet.metadata.metadata or {}
+                return (parquet.schema, parquet.schema_arrow, *(said.get(key) for key in _SCHEMA_KEYS))
+        except (pa.ArrowException, OSError):
+            return None
 
     def _reader(self, unit: SparkUnit) -> Read:
         """Return what makes values of a batch of rows."""
@@ -137,3 +172,20 @@ class SparkFilesTask(SparkSourceTask):
             return schema, structs_of(schema, columns, arrays) if is_struct else columns[0].values(arrays[0])
 
         return read
+
+
+def _counted(unit: SparkUnit, start: int, rows: Iterator[Any], read: Read) -> Iterator[SourceBatch]:
+    """Make records of all rows of a file from a place on."""
+    file, topic, record = unit.content.file, unit.content.picked.topic, 0
+    for batch in rows:
+        record += batch.num_rows
+        if record <= start:
+            continue
+        schema, values = read(batch.slice(max(batch.num_rows - (record - start), 0)))
+        yield SourceBatch(
+            topic,
+            values,
+            value_schema=schema,
+            source_partition=unit.partition,
+            source_offset=offset_at(file, Place(record), done=False),
+        )

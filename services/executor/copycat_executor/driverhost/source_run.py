@@ -15,7 +15,7 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, Trans
 from copycat_connect.plugin.spec import failed_entry_points
 
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
-from copycat_executor.driverhost.unit_reads import Fence, Jobs, PlannedUnit, UnitReads
+from copycat_executor.driverhost.unit_reads import Fence, Jobs, PlannedUnit, UnitReads, names_of
 from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport
 from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
 from copycat_executor.pipeline.task.call_log import CallLog
@@ -138,8 +138,8 @@ class SparkSourceLoop:
     def go_round(self) -> None:
         """Settle what is read, plan, and begin to read as much as may be read at once."""
         with failing(Stage.TASK_POLL):
-            for unit, report in self._reads.finished():
-                self._settle(unit, report)
+            for units, report in self._reads.finished():
+                self._settle(units, report)
         if self._paused:
             self._control.wait_for_news(_LOOK_SECONDS)
             return
@@ -199,7 +199,7 @@ class SparkSourceLoop:
                 if not self._task.is_done(unit, offset):
                     self._reads.add(PlannedUnit(unit, offset))
 
-    def _settle(self, unit: SparkUnit, report: UnitReport) -> None:
+    def _settle(self, units: Sequence[SparkUnit], report: UnitReport) -> None:
         """Acknowledge what a partition has delivered.
 
         Raises:
@@ -210,7 +210,7 @@ class SparkSourceLoop:
         if report.stale:
             raise StaleTaskError
         if report.failure is not None:
-            _fail(unit, report.failure)
+            _fail(units, report.failure)
         self._acknowledge()
 
     def _note(self, report: UnitReport) -> None:
@@ -261,14 +261,14 @@ class _SparkSourceContext:
         return self._reads.rest(seconds)
 
 
-def _fail(unit: SparkUnit, failure: UnitFailure) -> None:
+def _fail(units: Sequence[SparkUnit], failure: UnitFailure) -> None:
     """Fail the task as the partition did.
 
     Raises:
         TaskFailedError: Always.
     """
     kind = _FAILURES.get(failure.kind, ConnectError)
-    error: Exception = kind(f"In the partition of Spark that read {unit.name}: {failure.trace}")
+    error: Exception = kind(f"In the partition of Spark that read {names_of(units)}: {failure.trace}")
     if failure.tolerable:
         exceeded = ToleranceExceededError(failure.stage)
         exceeded.__cause__ = error

@@ -1,8 +1,9 @@
 """The units that are to be read, and those that Spark reads now: how many at once, and what is read again.
 
-Exactly once, a unit is committed with its offset in a transaction of the partition that reads it. Its
-transactional id is one of `LANES`, chosen by the unit's source partition, so that whoever reads the unit
-next, however many are read at once then, fences whoever read it before, and asks for the offset after that.
+Small units are read in groups, one partition for each. Exactly once, units are committed with their offsets
+in a transaction of the partition that reads them. Its transactional id is one of `LANES`, chosen by a unit's
+source partition and the same for all of a group, so that whoever reads a unit next, however many are read at
+once and in which group, fences whoever read it before, and asks for the offset after that.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import logging
 import pickle
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
 from copycat_connect.errors import ConnectError
@@ -31,6 +33,10 @@ _log = logging.getLogger(__name__)
 
 #: How many transactional ids a connector has; never to be changed, or units change theirs.
 LANES: Final = 64
+#: What one partition reads of small units, at most: a second or two.
+GROUP_BYTES: Final = 16 << 20
+#: What a unit counts for at least, since it takes time to open.
+_LEAST_BYTES: Final = 64 << 10
 #: A unit whose partition is lost is read again, so often in all: its process may have been the victim.
 _TRIES: Final = 3
 Fence = Callable[[TaskOrder, int, TaskControl], None]
@@ -45,14 +51,13 @@ class Jobs(Protocol):
         """The Spark session of this driver, in which units are made to frames."""
 
     def run(
-        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+        self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
         Args:
-            frame: Makes the DataFrame.
-            query: What is made of its rows first.
-            work: What is done with them.
+            begin: Makes the DataFrame, and what is done with its rows.
+            query: What is made of them first.
             tag: Cancels it.
             repeatable: Whether the query has to give the same each time.
 
@@ -81,6 +86,39 @@ class PlannedUnit:
     def __post_init__(self) -> None:
         self.lane = zlib.crc32(partition_key(self.unit.partition)) % LANES
 
+    @property
+    def weight(self) -> int:
+        """What it counts for in a group."""
+        return max(self.unit.size or 0, _LEAST_BYTES)
+
+    @property
+    def may_join(self) -> bool:
+        """Whether it may be read with others; what was lost may be what ends partitions, so it may not."""
+        return self.unit.size is not None and not self.tries
+
+
+@dataclass(slots=True)
+class _Group:
+    """Units that one partition reads."""
+
+    planned: list[PlannedUnit]
+    """At first all that it might read; when it is read, those that it did."""
+    left: list[PlannedUnit] = field(default_factory=list)
+    """Those that could not be read with the others."""
+
+    @property
+    def lane(self) -> int:
+        """The number in the transactional id of who reads it."""
+        return self.planned[0].lane
+
+    @property
+    def units(self) -> list[SparkUnit]:
+        return [each.unit for each in self.planned]
+
+    def cut(self, count: int) -> None:
+        """Leave all units but the first ones."""
+        self.planned, self.left = self.planned[:count], self.planned[count:]
+
 
 class UnitReads:
     """Has Spark read units, each in a thread that waits for it; called by the task's thread."""
@@ -105,7 +143,8 @@ class UnitReads:
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="unit")
         self._tag = f"copycat:{order.task_id}"
         self._waiting: deque[PlannedUnit] = deque()
-        self._reading: dict[Future[UnitReport], PlannedUnit] = {}
+        self._waiting_bytes = 0
+        self._reading: dict[Future[UnitReport], _Group] = {}
 
     @property
     def waiting(self) -> bool:
@@ -120,10 +159,11 @@ class UnitReads:
     def add(self, planned: PlannedUnit) -> None:
         """Have a unit read after those that were added before."""
         self._waiting.append(planned)
+        self._waiting_bytes += planned.weight
 
     def begin(self) -> bool:
         """Begin to read units, none beside another of its lane; returns whether any was begun."""
-        busy = {planned.lane for planned in self._reading.values()}
+        busy = {group.lane for group in self._reading.values()}
         held: list[PlannedUnit] = []
         begun = False
         while self._waiting and len(self._reading) < self._slots:
@@ -132,10 +172,27 @@ class UnitReads:
                 held.append(planned)
                 continue
             busy.add(planned.lane)
-            self._reading[self._threads.submit(self._read, planned)] = planned
+            group = _Group(self._joined_by_others(planned))
+            self._waiting_bytes -= sum(each.weight for each in group.planned)
+            self._reading[self._threads.submit(self._read, group)] = group
             begun = True
         self._waiting.extendleft(reversed(held))
         return begun
+
+    def _joined_by_others(self, first: PlannedUnit) -> list[PlannedUnit]:
+        """Add units that are read with one, no more than leaves enough for the other partitions."""
+        room = min(GROUP_BYTES, self._waiting_bytes // self._slots) - first.weight
+        group, passed = [first], list[PlannedUnit]()
+        while first.may_join and room >= _LEAST_BYTES and self._waiting:
+            planned = self._waiting.popleft()
+            is_of_lane = self._line is None or planned.lane == first.lane
+            if planned.may_join and is_of_lane and planned.weight <= room:
+                group.append(planned)
+                room -= planned.weight
+            else:
+                passed.append(planned)
+        self._waiting.extendleft(reversed(passed))
+        return group
 
     def rest(self, seconds: float) -> bool:
         """Wait until a unit is read, the time is over or the task must end; True when it must."""
@@ -145,20 +202,21 @@ class UnitReads:
             self._control.wait(seconds)
         return self._control.stopping
 
-    def finished(self) -> Iterator[tuple[SparkUnit, UnitReport]]:
+    def finished(self) -> Iterator[tuple[Sequence[SparkUnit], UnitReport]]:
         """Yield what was read since the last call; what was lost is read again.
 
         Raises:
             ConnectError: Spark cannot read a unit.
         """
         for future in [each for each in self._reading if each.done()]:
-            planned = self._reading.pop(future)
+            group = self._reading.pop(future)
+            self._again(group.left)
             try:
                 report = future.result()
             except UnitLostError as error:
-                self._lost(planned, error)
+                self._lost(group, error)
             else:
-                yield planned.unit, report
+                yield group.units, report
 
     def end(self, seconds: float, *, failed: bool) -> list[UnitReport]:
         """Let units that are nearly read come to their end, and cancel the others; returns their reports."""
@@ -171,11 +229,11 @@ class UnitReads:
         reports: list[UnitReport] = []
         cancelled: list[int] = []
         for future in [each for each in self._reading if each.done()]:
-            planned = self._reading.pop(future)
+            group = self._reading.pop(future)
             if future.exception() is None:
                 reports.append(future.result())
             else:
-                cancelled.append(planned.lane)
+                cancelled.append(group.lane)
         if self._line is not None:
             # Whoever reads the topics does not wait for the time-out of what was cancelled.
             ends = [self._threads.submit(self._fence, self._order, lane, self._control) for lane in cancelled]
@@ -192,28 +250,42 @@ class UnitReads:
         self.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _lost(self, planned: PlannedUnit, error: UnitLostError) -> None:
-        planned.tries += 1
-        if planned.tries >= _TRIES:
-            raise ConnectError(f"Spark could not read {planned.unit.name}: {error}") from error
-        _log.warning("%s is read again, its partition of Spark was lost: %s", planned.unit.name, error)
-        self._waiting.appendleft(planned)
+    def _lost(self, group: _Group, error: UnitLostError) -> None:
+        for planned in group.planned:
+            planned.tries += 1
+            if planned.tries >= _TRIES:
+                raise ConnectError(f"Spark could not read {planned.unit.name}: {error}") from error
+        _log.warning("Reading %s again, its partition of Spark was lost: %s", names_of(group.units), error)
+        self._again(group.planned)
 
-    def _read(self, planned: PlannedUnit) -> UnitReport:
-        """Read a unit, in a thread of its own."""
+    def _again(self, planned: Sequence[PlannedUnit]) -> None:
+        self._waiting.extendleft(reversed(planned))
+        self._waiting_bytes += sum(each.weight for each in planned)
+
+    def _read(self, group: _Group) -> UnitReport:
+        """Read units, in a thread of its own."""
+        task, exact = self._task, self._line is not None
+        written = self._jobs.run(partial(self._begin_job, group), task.query, self._tag, repeatable=exact)
+        report: UnitReport = pickle.loads(written)  # noqa: S301 - our own process has written it
+        return report
+
+    def _begin_job(self, group: _Group) -> tuple[Any, UnitWork]:
+        """Make a frame of the units of a group that can be read as one."""
+        frame, count = self._task.frame(self._jobs.session, group.units)
+        group.cut(count)
         work = UnitWork(
             command=self._order.command,
-            unit=planned.unit,
-            offset=planned.offset,
+            units=group.units,
+            offsets=[each.offset for each in group.planned],
             line=self._line,
-            producer=planned.lane,
+            producer=group.lane,
             failed_plugins=self._failed_plugins,
             log_level=logging.getLevelName(logging.getLogger().level),
         )
-        session, unit, task = self._jobs.session, planned.unit, self._task
-        exact = self._line is not None
-        written = self._jobs.run(
-            lambda: task.frame(session, unit), task.query, work, self._tag, repeatable=exact
-        )
-        report: UnitReport = pickle.loads(written)  # noqa: S301 - our own process has written it
-        return report
+        return frame, work
+
+
+def names_of(units: Sequence[SparkUnit]) -> str:
+    """Return what users call units, the first one where there are many."""
+    first = units[0].name
+    return first if len(units) == 1 else f"{first} and {len(units) - 1} more"

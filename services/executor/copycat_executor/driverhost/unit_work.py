@@ -32,6 +32,7 @@ from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
 from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
@@ -122,14 +123,14 @@ class _ReportLink:
 
 @dataclass(frozen=True, slots=True)
 class UnitWork:
-    """Reads one unit, on its way into a partition; called there with the rows."""
+    """Reads units, on its way into a partition; called there with the rows."""
 
     command: bytes
     """The command that started the task (`StartTask`); placeholders are resolved where it is read."""
-    unit: SparkUnit
-    """What is read: a file, for example, and its source partition."""
-    offset: SourceOffset | None
-    """Where to begin, unless the driver is asked."""
+    units: Sequence[SparkUnit]
+    """What is read: a file, for example, and its source partition, or several small ones."""
+    offsets: Sequence[SourceOffset | None]
+    """Where to begin each, unless the driver is asked."""
     line: DriverLine | None
     """Where the driver is asked, exactly once; None at least once."""
     producer: int
@@ -173,11 +174,11 @@ class UnitWork:
                 delivery.prepare()
                 task = cast("SparkSourceTask", runtime.task)
                 task.open(order.task_config)
-                offset = self._begin(runtime)
-                if task.is_done(self.unit, offset):
+                offsets = self._begin(runtime)
+                if all(map(task.is_done, self.units, offsets)):
                     return
             try:
-                self._read(task, offset, rows, runtime, delivery)
+                self._read(task, offsets, rows, runtime, delivery)
             except TaskFailedError:
                 delivery.commit_last(failed=True)
                 raise
@@ -187,24 +188,25 @@ class UnitWork:
                 close()
             link.measured(runtime.measures.take())
 
-    def _begin(self, runtime: SourceRuntime) -> SourceOffset | None:
-        """Return the offset at which to begin; exactly once whoever read the unit before is fenced now."""
+    def _begin(self, runtime: SourceRuntime) -> Sequence[SourceOffset | None]:
+        """Return the offsets at which to begin; exactly once whoever read the units before is fenced now."""
         if self.line is None:
-            return self.offset
+            return self.offsets
         questions = ServiceQuestions(runtime.link, runtime.control, runtime.calls)
-        return questions.offsets([self.unit.partition])[0]
+        return questions.offsets([unit.partition for unit in self.units])
 
     def _read(
         self,
         task: SparkSourceTask,
-        offset: SourceOffset | None,
+        offsets: Sequence[SourceOffset | None],
         rows: Iterator[Any],
         runtime: SourceRuntime,
         delivery: SourceDelivery,
     ) -> None:
-        """Deliver all batches, then commit the end of the unit."""
+        """Deliver all batches, then commit the end of each unit."""
         measures = runtime.measures
-        batches = iter(task.batches(self.unit, offset, rows))
+        behind: dict[bytes, SourceOffset | None] = {}
+        batches = iter(task.batches(self.units, offsets, rows))
         while True:
             began = measures.clock()
             with failing(Stage.TASK_POLL):
@@ -215,14 +217,17 @@ class UnitWork:
             measures.note("source-record-poll", len(batch))
             measures.note("batch-size", len(batch))
             last = batch if isinstance(batch, SourceBatch) else batch[-1]
-            offset = last.source_offset
+            behind[partition_key(last.source_partition)] = last.source_offset
             with failing(Stage.KAFKA_PRODUCE):
                 delivery.deliver(batch)
                 runtime.failures.check()
             with failing(Stage.FLUSH):
                 delivery.commit_if_due()
         with failing(Stage.FLUSH):
-            runtime.commits.advance(self.unit.partition, task.end_of(self.unit, offset))
+            for unit, offset in zip(self.units, offsets, strict=True):
+                if not task.is_done(unit, offset):
+                    end = task.end_of(unit, behind.get(partition_key(unit.partition), offset))
+                    runtime.commits.advance(unit.partition, end)
             while runtime.commits.pending:
                 delivery.commit_last(failed=False)
                 runtime.failures.check()

@@ -49,6 +49,8 @@ DEFAULTS = {
 }
 #: The most partitions that a driver reads at a time.
 DRIVER_SLOTS = 64
+#: More than a file has. With such a cost of opening it, each file is a partition of its own.
+_ANY_SIZE = str(1 << 60)
 #: A file is read in one partition, in its order; what fails is repeated by us, who know the offsets.
 DRIVER = {
     MASTER: f"local[{DRIVER_SLOTS}]",
@@ -62,7 +64,10 @@ DRIVER = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
     "spark.sql.files.minPartitionNum": "1",
-    "spark.sql.files.maxPartitionBytes": str(1 << 60),
+    "spark.sql.files.maxPartitionBytes": _ANY_SIZE,
+    "spark.sql.files.openCostInBytes": _ANY_SIZE,
+    # Looking at the files of a group is no work for jobs.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
     # Plans are compiled and run for long: unlike the JVM of hosts it takes the better compiler.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4 -XX:+ExitOnOutOfMemoryError -XX:NewRatio=2",

@@ -44,14 +44,13 @@ class UnitJobs:
         return self._spark.session
 
     def run(
-        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+        self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
         Args:
-            frame: Makes the DataFrame.
-            query: What is made of its rows first.
-            work: What is done with them.
+            begin: Makes the DataFrame, and what is done with its rows.
+            query: What is made of them first.
             tag: Cancels it.
             repeatable: Whether the query has to give the same each time.
 
@@ -64,7 +63,7 @@ class UnitJobs:
         context.addJobTag(tag)
         try:
             try:
-                read = frame()
+                read, work = begin()
                 if query is not None:
                     read = self._queries.select(read, query, repeatable=repeatable)
                 rows = _map_arrow(read.coalesce(1), partial(_in_partition, work))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RowQuery, Sp
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.source_run import SparkSourceLoop
+from copycat_executor.driverhost.unit_reads import GROUP_BYTES, LANES
 from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport, UnitWork
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
@@ -42,12 +44,16 @@ EXACTLY_ONCE = {"delivery.guarantee": "exactly_once"}
 
 
 class Units(SparkSourceTask):
-    """Has the units 0 to 9."""
+    """Has the units 0 to 9, of a size or without; `alike` of them can be read as one."""
 
+    number = UNITS
+    size: int | None = None
+    alike = 1
     query = QUERY
 
     def open(self, config: Mapping[str, str]) -> None:
-        self._left = [SparkUnit({"unit": number}, f"unit {number}", number) for number in range(UNITS)]
+        numbers = range(self.number)
+        self._left = [SparkUnit({"unit": each}, f"unit {each}", each, self.size) for each in numbers]
 
     def plan(self) -> list[SparkUnit]:
         left, self._left = self._left, []
@@ -56,11 +62,11 @@ class Units(SparkSourceTask):
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
         return offset is not None
 
-    def frame(self, session: Any, unit: SparkUnit) -> Any:
-        return unit
+    def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:
+        return "rows", min(len(units), self.alike)
 
     def batches(
-        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+        self, units: Sequence[SparkUnit], offsets: Sequence[SourceOffset | None], rows: Iterator[Any]
     ) -> Iterator[SourceBatch]:
         return iter(())
 
@@ -74,6 +80,12 @@ class Units(SparkSourceTask):
 SPEC = PluginSpec("a.Units", PluginKind.SOURCE, "1", "", ConfigDef(), Units, "a.Task", Units, on_spark=True)
 
 
+def small(number: int, size: int = 1, alike: int = 1000) -> PluginSpec:
+    """Return a source of so many units of a size."""
+    made = type("Small", (Units,), {"number": number, "size": size, "alike": alike})
+    return replace(SPEC, factory=made, task_factory=made)
+
+
 def key(number: int) -> bytes:
     return b'{"unit":%d}' % number
 
@@ -84,15 +96,16 @@ class World:
     session = None
     made: ClassVar[list[World]] = []
 
-    def __init__(self, **config: str) -> None:
+    def __init__(self, spec: PluginSpec = SPEC, /, **config: str) -> None:
         self.read: list[int] = []
+        self.groups: list[list[int]] = []
         self.fenced: list[int] = []
         self.beside = 0
         self.most_beside = 0
         self.lanes: set[int] = set()
         self.cancelled = threading.Event()
         self.outcome: Callable[[UnitWork], UnitReport] = lambda work: UnitReport(
-            {key(work.unit.content): b"{}"}
+            {key(unit.content): b"{}" for unit in work.units}
         )
         self.link = FakeLink()
         self.control = self.link.control = TaskControl()
@@ -107,7 +120,7 @@ class World:
             secrets=Secrets(),
         )
         surroundings = HostSurroundings(
-            plugins=Plugins([SPEC]),
+            plugins=Plugins([spec]),
             environment={},
             clock=time.monotonic,
             random=lambda: 0.5,
@@ -116,7 +129,7 @@ class World:
         )
         self.loop = SparkSourceLoop(
             order,
-            SPEC,
+            spec,
             surroundings,
             self.control,
             self.link,
@@ -127,13 +140,16 @@ class World:
         World.made.append(self)
 
     def run(
-        self, frame: Callable[[], Any], query: RowQuery | None, work: Work, tag: str, *, repeatable: bool
+        self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:
+        rows, work = begin()
+        assert rows == "rows"
         assert isinstance(work, UnitWork)
         assert (query, repeatable) == (QUERY, work.line is not None)
-        assert frame() is work.unit
+        assert len(work.units) == len(work.offsets)
         with self._lock:
-            self.read.append(work.unit.content)
+            self.groups.append([unit.content for unit in work.units])
+            self.read += self.groups[-1]
             assert work.producer not in self.lanes
             self.lanes.add(work.producer)
             self.beside += 1
@@ -184,15 +200,57 @@ def test_units_are_read_side_by_side_and_acknowledged_when_they_are_read() -> No
     assert 1 <= it.most_beside <= 3
 
 
+def test_small_units_are_read_together_and_leave_enough_for_the_other_partitions() -> None:
+    it = World(small(100))
+    it.go(lambda: len(it.committed()) == 100)
+    assert sorted(it.read) == list(range(100))
+    first = sorted(it.groups)[0]
+    assert first == list(range(len(first)))
+    assert 30 <= len(first) <= 34  # a third, as three partitions read at once
+    assert len(it.groups) < 20
+
+
+def test_exactly_once_units_are_read_together_that_have_a_transactional_id_in_common() -> None:
+    it = World(small(400), **EXACTLY_ONCE)
+    it.go(lambda: len(it.committed()) == 400)
+    lanes = [{zlib.crc32(key(number)) % LANES for number in group} for group in it.groups]
+    assert all(len(each) == 1 for each in lanes)
+    assert len(it.groups) < 100
+    assert sorted(it.read) == list(range(400))
+
+
+def test_a_group_has_no_more_bytes_than_a_partition_reads_in_a_while() -> None:
+    it = World(small(10, GROUP_BYTES // 2 - 1), **{"tasks.max": "1"})
+    it.go(lambda: len(it.committed()) == 10)
+    assert it.groups == [[number, number + 1] for number in range(0, 10, 2)]
+    large = World(small(3, GROUP_BYTES + 1), **{"tasks.max": "1"})
+    large.go(lambda: len(large.committed()) == 3)
+    assert large.groups == [[0], [1], [2]]
+
+
+def test_units_that_cannot_be_read_as_one_are_read_after_each_other() -> None:
+    it = World(small(10, alike=3), **{"tasks.max": "1"})
+    it.go(lambda: len(it.committed()) == 10)
+    assert it.groups == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
+
+
+def test_a_group_that_is_lost_is_read_again_unit_by_unit() -> None:
+    it = World(small(4), **{"tasks.max": "1"})
+    whole = it.outcome
+    it.outcome = lambda work: lose(work) if len(work.units) > 1 else whole(work)
+    it.go(lambda: len(it.committed()) == 4)
+    assert it.groups == [[0, 1, 2, 3], [0], [1], [2], [3]]
+
+
 def test_exactly_once_a_partition_hears_from_its_driver_where_its_unit_begins() -> None:
     it = World(**EXACTLY_ONCE)
     heard: list[bytes | None] = []
 
     def outcome(work: UnitWork) -> UnitReport:
         assert work.line is not None
-        it.link.stored[key(work.unit.content)] = b'{"record":5}'  # another has committed since
+        it.link.stored[key(work.units[0].content)] = b'{"record":5}'  # another has committed since
         work.line.await_fence()
-        heard.extend(work.line.source_offsets([key(work.unit.content)]))
+        heard.extend(work.line.source_offsets([key(work.units[0].content)]))
         return UnitReport()
 
     it.outcome = outcome
@@ -235,8 +293,8 @@ def test_a_lost_unit_is_read_again() -> None:
     whole, lost = it.outcome, {2, 5}
 
     def outcome(work: UnitWork) -> UnitReport:
-        if work.unit.content in lost:
-            lost.discard(work.unit.content)
+        if work.units[0].content in lost:
+            lost.discard(work.units[0].content)
             return lose(work)
         return whole(work)
 

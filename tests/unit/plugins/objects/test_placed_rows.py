@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from copycat_connect.data import SourceBatch, Struct
+from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkUnit
 from copycat_objects.spark.task import SparkFilesTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
@@ -36,7 +37,7 @@ def batches(
 ) -> list[Any]:
     offset = {"record": start} if start else None
     rows = pa.RecordBatch.from_pydict(dict(columns))
-    return list(task.batches(unit, offset, iter([rows.slice(0, 2), rows.slice(2)])))
+    return list(task.batches([unit], [offset], iter([rows.slice(0, 2), rows.slice(2)])))
 
 
 def shown(records: Any) -> list[tuple[Any, ...]]:
@@ -100,3 +101,32 @@ def test_one_column_named_value_is_the_whole_value_by_sql_and_a_field_without(la
     task, unit = made(lake, **{"key.expression": "1"})
     (first, _) = batches(task, unit, {**rows, "__key": [1, 1, 1]})
     assert isinstance(first.values[0], Struct)
+
+
+def test_rows_of_several_files_go_on_at_the_offset_of_each(tmp_path: Path) -> None:
+    names = ["a b.txt", "c%20d.txt", "e.txt", "f.txt"]
+    for name in names:
+        (tmp_path / name).write_text("x\n")
+    given = {"topic": "t", "format": "text", "store.url": f"file://{tmp_path}"}
+    task = SparkFilesTask()
+    task.initialize(FakeSourceContext(given))
+    task.start(given)
+    units = task.plan()
+    assert [unit.content.file.path for unit in units] == names
+    assert {unit.size for unit in units} == {2}
+    read = [("a%20b.txt", 0), ("a%20b.txt", 1), ("c%2520d.txt", 0), ("c%2520d.txt", 1), ("f.txt", 0)]
+    places = [{"file": f"file://{tmp_path}/{name}", "row": row} for name, row in read]
+    rows = pa.RecordBatch.from_pydict({"value": [f"{name} {row}" for name, row in read], "__place": places})
+    offsets = [None, {"record": 1}, None, task.end_of(units[3], None)]
+    found: list[Any] = list(task.batches(units, offsets, iter([rows.slice(0, 1), rows.slice(1)])))
+    assert [
+        (batch.source_partition["path"], batch.values, batch.source_offset["record"]) for batch in found
+    ] == [
+        ("a b.txt", ["a%20b.txt 0"], 1),
+        ("a b.txt", ["a%20b.txt 1"], 2),
+        ("c%20d.txt", ["c%2520d.txt 1"], 2),
+    ]
+    other = [{"file": f"file://{tmp_path}/z.txt", "row": 0}]
+    rows = pa.RecordBatch.from_pydict({"value": ["z"], "__place": other})
+    with pytest.raises(DataError, match="was not to read"):
+        list(task.batches(units, offsets, iter([rows])))

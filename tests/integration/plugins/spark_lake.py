@@ -54,8 +54,15 @@ class Lake:
         """The files that are committed whole, as the number of their records."""
         reply = self.ask("GET", f"{name}/offsets")
         assert isinstance(reply, dict)
-        offsets = [each["offset"] for each in reply["offsets"]]
+        offsets = [each["offset"] for each in reply["offsets"] if "path" in each["partition"]]
         return [offset["record"] for offset in offsets if offset["done"]]
+
+    def version(self, name: str) -> int:
+        """The version of the Delta table that is read whole; -1 before the first is."""
+        reply = self.ask("GET", f"{name}/offsets")
+        assert isinstance(reply, dict)
+        offsets = [each["offset"] for each in reply["offsets"] if "table" in each["partition"]]
+        return next((offset["version"] for offset in offsets if offset["done"]), -1)
 
     def records(self, topic: str) -> list[Message]:
         """What arrived."""

@@ -26,6 +26,9 @@ class SparkUnit:
     """What the task needs to know to read it; travels to other processes (pickle)."""
     size: int | None = None
     """Its bytes, where one partition may read it with others that are small; None where it may not."""
+    is_mark: bool = False
+    """True for a unit without rows, whose offset says that all units planned before it are committed. It
+    waits for them, and what is planned behind it waits for it; no frame is made of it."""
 
 
 class SparkSourceTask(SourceTask):

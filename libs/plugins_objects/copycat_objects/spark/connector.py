@@ -11,7 +11,9 @@ from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove,
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_objects.source.positions import check_offset, check_partition, effect_of
-from copycat_objects.spark.settings import SparkSourceSettings
+from copycat_objects.source.settings import PATTERN
+from copycat_objects.spark.delta import TABLE, check_table_offset
+from copycat_objects.spark.settings import ANY_PATH, DELTA, SparkSourceSettings
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
@@ -27,7 +29,7 @@ class SparkSourceConnector(SourceConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        open_files(SparkSourceSettings.parse(config)).close()
+        _check(SparkSourceSettings.parse(config))
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -43,7 +45,7 @@ class SparkSourceConnector(SourceConnector):
         found = {value.name: value for value in SparkSourceSettings.config_def().validate(config)}
         if not any(value.errors for value in found.values()):
             try:
-                open_files(SparkSourceSettings.parse(config)).close()
+                _check(SparkSourceSettings.parse(config))
             except ConfigError as error:
                 found[error.fields.get("key", STORE_URL)].errors.append(error.message)
         return list(found.values())
@@ -58,10 +60,12 @@ class SparkSourceConnector(SourceConnector):
         config: Mapping[str, str],
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
     ) -> bool:
-        """Accept any file with a number of records from 0 up."""
+        """Accept any file with a number of records from 0 up, and any version of a table."""
         del config
         for partition, offset in offsets:
-            if offset is not None:
+            if partition is not None and TABLE in partition:
+                check_table_offset(partition, offset)
+            elif offset is not None:
                 check_partition(partition)
                 check_offset(offset)
         return True
@@ -69,12 +73,27 @@ class SparkSourceConnector(SourceConnector):
     def explain_offsets(
         self, config: Mapping[str, str], moves: Sequence[OffsetMove]
     ) -> list[OffsetEffect | None]:
-        """Count the records between two places of a file."""
+        """Count the records between two places of a file; between versions of a table they are not known."""
         store = open_files(SparkSourceSettings.parse(config))
         try:
-            return [effect_of(move, store.name) for move in moves]
+            return [None if TABLE in move.partition else effect_of(move, store.name) for move in moves]
         finally:
             store.close()
+
+
+def _check(settings: SparkSourceSettings) -> None:
+    """Accept settings that work together.
+
+    Raises:
+        ConfigError: They do not.
+    """
+    open_files(settings).close()
+    if settings.format == DELTA and settings.pattern != ANY_PATH:
+        raise ConfigError(
+            f"Invalid value for configuration {PATTERN}: the log of a Delta table says which files it has, "
+            "so leave it out",
+            key=PATTERN,
+        )
 
 
 def open_files(settings: SparkSourceSettings) -> Store:

@@ -26,12 +26,15 @@ from copycat_objects.stores import keys
 CLASS_NAME: Final = "copycat_objects.spark.connector.SparkSourceConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark.task.SparkFilesTask"
 OPTION: Final = "spark.option."
-PARQUET, TEXT = "parquet", "text"
-FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT)
+PARQUET, TEXT, DELTA = "parquet", "text", "delta"
+FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA)
+FAIL, SKIP = "fail", "skip"
+ANY_PATH: Final = ".*"
 
 SUMMARY: Final = (
     "Reads files of a folder or of HDFS with Spark, in as many partitions at once as tasks.max says, and "
-    "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options."
+    "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options; and "
+    "tables of Delta Lake, as rows are added to them."
 )
 GUARANTEES: Final = (
     "At least once; also exactly once (delivery.guarantee), not at most once. The connector has one task, "
@@ -49,7 +52,11 @@ GUARANTEES: Final = (
     "types; the record of an offset counts rows of the file, those left out as well. Exactly once, what "
     "gives something else each time, as rand() and now() do, is refused. A row for which they fail, "
     "as a CAST of what is no number, fails the task: try_cast and its like give null. Transformations by SQL "
-    "do not run here."
+    "do not run here. Of a Delta table the files of the version that is there at first are read, then those "
+    "that each later version adds, whatever maintenance makes of them; the source partition {store, table} "
+    "has the offset {version, done}: whether the version is read, or has begun to be. Every field is "
+    "optional; a column that is added later is null before. Tables with deletion vectors in use or mapped "
+    "columns are refused."
 )
 
 
@@ -69,7 +76,8 @@ class SparkSourceSettings(Settings):
     format: str = key(
         HIGH,
         check=one_of(*FORMATS),
-        doc="Format of the files: parquet, orc, csv, json (one value a line) or text (one record a line). "
+        doc="Format of the files: parquet, orc, csv, json (one value a line), text (one record a line); or "
+        "delta, for the Delta table in the folder prefix. "
         f"Keys that begin with {OPTION} are options of Spark's reader, e.g. {OPTION}header=true.",
     )
     store_url: str = key(
@@ -80,7 +88,7 @@ class SparkSourceSettings(Settings):
     prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
     pattern: str = key(
         MEDIUM,
-        default=".*",
+        default=ANY_PATH,
         check=matches_java_regex,
         doc="Regular expression for the whole path of a file below the store's address.",
     )
@@ -100,6 +108,13 @@ class SparkSourceSettings(Settings):
         default=0,
         check=at_least(0),
         doc="How many milliseconds a file must have been left alone before it is read.",
+    )
+    delta_changes: str = key(
+        MEDIUM,
+        default=FAIL,
+        check=one_of(FAIL, SKIP),
+        doc="What becomes of a version of a Delta table that changes or deletes rows: fail the task, or skip "
+        "the version with the rows that it adds.",
     )
     query: RowQuery | None = taken_from(RowQuery.of, keys=ROW_QUERY_KEYS)
     webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
@@ -132,6 +147,13 @@ EXAMPLES: Final = {
         "format": "csv",
         "spark.option.header": "true",
         "spark.option.inferSchema": "true",
+    },
+    "Rows as they are added to a Delta table": {
+        "tasks.max": "4",
+        "topic": "orders",
+        "store.url": "file:///data/lake",
+        "prefix": "tables/orders",
+        "format": "delta",
     },
     "Paid orders with a key, a topic for each country and a header, by SQL": {
         "tasks.max": "2",

@@ -1,7 +1,8 @@
-"""SparkSource's task: lists files in the driver, and makes records of their rows in Spark's partitions."""
+"""SparkSource's task: finds files in the driver, and makes records of their rows in Spark's partitions."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 from copycat_connect.data import STRING_SCHEMA, ConnectValue, Schema, SourceBatch, SourceRecord
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.row_query import PLACE
@@ -20,9 +21,19 @@ from copycat_objects.formats.parquet_reader import parquet_columns
 from copycat_objects.formats.reader import Place
 from copycat_objects.source.choice import Choice, Found, Listing
 from copycat_objects.source.positions import is_done, offset_at, partition_of, place_in
+from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
+from copycat_objects.spark.delta import (
+    VERSION,
+    DeltaTable,
+    TableFile,
+    TableTrouble,
+    TableUnits,
+    is_read,
+    table_columns,
+)
 from copycat_objects.spark.placed_rows import PlacedRows, Read, path_of, spark_reader, structs_of
-from copycat_objects.spark.settings import PARQUET, TEXT, SparkSourceSettings
+from copycat_objects.spark.settings import DELTA, PARQUET, SKIP, TEXT, SparkSourceSettings
 from copycat_objects.stores.ranged_file import RangedFile
 
 _LOOK_SECONDS: Final = 0.5
@@ -38,7 +49,7 @@ _SCHEMA_KEYS: Final = (b"org.apache.spark.sql.parquet.row.metadata", b"parquet.a
 
 
 class SparkFilesTask(SparkSourceTask):
-    """A unit is a file (`Found`)."""
+    """A unit is a file (`Found`, `TableFile`), or the mark of a version of a table."""
 
     def open(self, config: Mapping[str, str]) -> None:
         """Open the store; nothing is called there yet."""
@@ -46,6 +57,11 @@ class SparkFilesTask(SparkSourceTask):
         self.query = settings.query
         self._store = open_files(settings)
         self._listing = Listing(self._store, Choice(settings, 0, 1), settings.min_age_millis)
+        self._table: TableUnits | None = None
+        if settings.format == DELTA:
+            folder, skips = settings.prefix.strip("/"), settings.delta_changes == SKIP
+            table = DeltaTable(self._store, folder, settings.topic, skip_changes=skips)
+            self._table = TableUnits(table, self._store.name, folder)
         self._next_look = 0.0
 
     def plan(self) -> list[SparkUnit]:
@@ -54,6 +70,8 @@ class SparkFilesTask(SparkSourceTask):
         if left > 0:
             self.context.wait(min(left, _WAIT_SECONDS))
             return []
+        if self._table is not None:
+            return self._plan_table(self._table)
         new = self._listing.advance(_LOOK_SECONDS)
         if new is None:
             return []
@@ -63,11 +81,13 @@ class SparkFilesTask(SparkSourceTask):
         return [self._unit(found) for found in new]
 
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
-        """Return whether all records of the file, as it is now, are committed."""
-        return is_done(unit.content.file, offset)
+        """Return whether all records of the file, as it is now, are committed, or of a mark's version."""
+        return is_read(unit.content, offset) if unit.is_mark else is_done(unit.content.file, offset)
 
     def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
         """Have Spark read a file, or those first ones in which it finds the same columns."""
+        if self._table is not None:
+            return self._table_frame(session, units)
         one = self._load(session, units[:1])
         hidden, is_parquet = _METADATA not in one.columns, self._settings.format == PARQUET
         count = self._alike(session, units, one.schema) if hidden else 1
@@ -85,6 +105,10 @@ class SparkFilesTask(SparkSourceTask):
         self, units: Sequence[SparkUnit], offsets: Sequence[SourceOffset | None], rows: Iterator[Any]
     ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
         """Make records of rows, the first ones of each file left out that are committed."""
+        if units[0].is_mark:
+            if isinstance(units[0].content, TableTrouble):
+                raise ConnectError(units[0].content.text)
+            return
         read = self._reader(units[0])
         if self.query is None and len(units) == 1:
             yield from _counted(units[0], place_in(units[0].content.file, offsets[0]).record, rows, read)
@@ -101,7 +125,9 @@ class SparkFilesTask(SparkSourceTask):
             yield from placed.batches(batch)
 
     def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
-        """Return the offset at the end of a file."""
+        """Return the offset at the end of a file, or that of a mark."""
+        if unit.is_mark:
+            return {VERSION: unit.content.version, DONE: unit.content.done}
         file = unit.content.file
         return offset_at(file, Place(place_in(file, offset).record), done=True)
 
@@ -109,6 +135,31 @@ class SparkFilesTask(SparkSourceTask):
         """Let go of the connection to the store of the files."""
         if hasattr(self, "_store"):
             self._store.close()
+
+    def _plan_table(self, table: TableUnits) -> list[SparkUnit]:
+        units = table.plan(lambda: self.context.offset(table.partition))
+        self.context.waiting(table.missing)
+        if not units:
+            self._next_look = time.monotonic() + self._settings.poll_seconds
+        return units
+
+    def _table_frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
+        """Have Spark read those first files of a table whose columns and partitions are the same."""
+        first: TableFile = units[0].content
+        schema, columns = table_columns(first.columns, first.values)
+        hidden = f"`{_METADATA}`" not in columns
+        alike = takewhile(
+            lambda unit: (unit.content.columns, unit.content.values) == (first.columns, first.values), units
+        )
+        count = sum(1 for _ in alike) if hidden else 1
+        own = type(session.range(0).schema).fromJson(json.loads(schema))
+        rows = self._load(session, units[:count], own)
+        if count > 1:
+            place = f"named_struct('file', {_METADATA}.file_path, 'row', {_METADATA}.row_index)"
+            return rows.selectExpr(*columns, f"{place} AS {PLACE}"), count
+        if self.query is not None and hidden:
+            return rows.selectExpr(*columns, f"{_METADATA}.row_index AS {PLACE}"), 1
+        return rows.selectExpr(*columns), 1
 
     def _unit(self, found: Found) -> SparkUnit:
         file = found.file
@@ -119,7 +170,8 @@ class SparkFilesTask(SparkSourceTask):
         return f"{self._store.name.rstrip('/')}/{unit.content.file.path}"
 
     def _load(self, session: Any, units: Sequence[SparkUnit], schema: Any = None) -> Any:  # noqa: ANN401 - PySpark's
-        reader = session.read.format(self._settings.format).options(**self._settings.options)
+        kind = PARQUET if self._table is not None else self._settings.format
+        reader = session.read.format(kind).options(**self._settings.options)
         paths = [_PATTERN.sub(r"\\\1", self._address(unit)) for unit in units]
         return (reader if schema is None else reader.schema(schema)).load(paths)
 

@@ -4,6 +4,8 @@ Small units are read in groups, one partition for each. Exactly once, units are 
 in a transaction of the partition that reads them. Its transactional id is one of `LANES`, chosen by a unit's
 source partition and the same for all of a group, so that whoever reads a unit next, however many are read at
 once and in which group, fences whoever read it before, and asks for the offset after that.
+
+A mark has no rows: its offset is committed when all units planned before it are, and before those behind it.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class Jobs(Protocol):
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
         Args:
-            begin: Makes the DataFrame, and what is done with its rows.
+            begin: Makes the DataFrame, and what is done with its rows; without one that is done here.
             query: What is made of them first.
             tag: Cancels it.
             repeatable: Whether the query has to give the same each time.
@@ -115,6 +117,11 @@ class _Group:
     def units(self) -> list[SparkUnit]:
         return [each.unit for each in self.planned]
 
+    @property
+    def is_mark(self) -> bool:
+        """Whether it has no rows, and nothing else may be read beside it."""
+        return self.planned[0].unit.is_mark
+
     def cut(self, count: int) -> None:
         """Leave all units but the first ones."""
         self.planned, self.left = self.planned[:count], self.planned[count:]
@@ -165,10 +172,11 @@ class UnitReads:
         """Begin to read units, none beside another of its lane; returns whether any was begun."""
         busy = {group.lane for group in self._reading.values()}
         held: list[PlannedUnit] = []
-        begun = False
-        while self._waiting and len(self._reading) < self._slots:
+        begun, waits = False, any(group.is_mark for group in self._reading.values())
+        while self._waiting and len(self._reading) < self._slots and not waits:
             planned = self._waiting.popleft()
-            if planned.lane in busy:
+            waits = planned.unit.is_mark
+            if planned.lane in busy or (waits and (self._reading or held)):
                 held.append(planned)
                 continue
             busy.add(planned.lane)
@@ -184,6 +192,8 @@ class UnitReads:
         room = min(GROUP_BYTES, self._waiting_bytes // self._slots) - first.weight
         group, passed = [first], list[PlannedUnit]()
         while first.may_join and room >= _LEAST_BYTES and self._waiting:
+            if self._waiting[0].unit.is_mark:
+                break
             planned = self._waiting.popleft()
             is_of_lane = self._line is None or planned.lane == first.lane
             if planned.may_join and is_of_lane and planned.weight <= room:
@@ -270,9 +280,11 @@ class UnitReads:
         return report
 
     def _begin_job(self, group: _Group) -> tuple[Any, UnitWork]:
-        """Make a frame of the units of a group that can be read as one."""
-        frame, count = self._task.frame(self._jobs.session, group.units)
-        group.cut(count)
+        """Make a frame of the units of a group that can be read as one; None of a mark."""
+        frame = None
+        if not group.is_mark:
+            frame, count = self._task.frame(self._jobs.session, group.units)
+            group.cut(count)
         work = UnitWork(
             command=self._order.command,
             units=group.units,

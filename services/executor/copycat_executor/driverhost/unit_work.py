@@ -123,7 +123,7 @@ class _ReportLink:
 
 @dataclass(frozen=True, slots=True)
 class UnitWork:
-    """Reads units, on its way into a partition; called there with the rows."""
+    """Reads units, on its way into a partition; called there with the rows (`Work`)."""
 
     command: bytes
     """The command that started the task (`StartTask`); placeholders are resolved where it is read."""
@@ -141,7 +141,12 @@ class UnitWork:
     """Of the root logger."""
 
     def __call__(self, rows: Iterator[Any]) -> bytes:
-        """Deliver the rows; returns a `UnitReport`."""
+        """Deliver the rows, in a process of Spark; returns a `UnitReport`."""
+        configure_logging("driver", self.log_level, sys.stderr)
+        return self.report(rows)
+
+    def report(self, rows: Iterator[Any]) -> bytes:
+        """Deliver the rows, in whichever process; returns a `UnitReport`."""
         report = UnitReport()
         try:
             self._deliver(rows, report)
@@ -157,7 +162,6 @@ class UnitWork:
 
     def _deliver(self, rows: Iterator[Any], report: UnitReport) -> None:
         with failing(Stage.START):
-            configure_logging("driver", self.log_level, sys.stderr)
             order, surroundings = self._order(), _surroundings(self.failed_plugins)
             link = _ReportLink(report, self.line)
             runtime, delivery = source_parts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, ConnectError
@@ -21,10 +21,18 @@ from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.query_plans import check_analysed, dataset, over_rows, parse_rows_query
 from copycat_executor.spark.session import Spark
 
-#: What a partition makes of its rows: Arrow's record batches in, a report out; it travels to other processes.
-Work = Callable[[Iterator[Any]], bytes]
 _REPORT: Final = "report"
 _ALL: Final = "SELECT * FROM records"
+
+
+class Work(Protocol):
+    """What is made of a partition's rows: Arrow's record batches in, a report out; it travels by pickle."""
+
+    def __call__(self, rows: Iterator[Any]) -> bytes:
+        """Work in a process of Spark."""
+
+    def report(self, rows: Iterator[Any]) -> bytes:
+        """Work in this process."""
 
 
 class UnitLostError(Exception):
@@ -49,7 +57,7 @@ class UnitJobs:
         """Read a DataFrame in one partition and return the report of the work on its rows; blocks.
 
         Args:
-            begin: Makes the DataFrame, and what is done with its rows.
+            begin: Makes the DataFrame, and what is done with its rows; without one that is done here.
             query: What is made of them first.
             tag: Cancels it.
             repeatable: Whether the query has to give the same each time.
@@ -64,6 +72,8 @@ class UnitJobs:
         try:
             try:
                 read, work = begin()
+                if read is None:
+                    return work.report(iter(()))
                 if query is not None:
                     read = self._queries.select(read, query, repeatable=repeatable)
                 rows = _map_arrow(read.coalesce(1), partial(_in_partition, work))

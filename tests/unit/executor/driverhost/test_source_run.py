@@ -143,8 +143,8 @@ class World:
         self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:
         rows, work = begin()
-        assert rows == "rows"
         assert isinstance(work, UnitWork)
+        assert rows == (None if work.units[0].is_mark else "rows")
         assert (query, repeatable) == (QUERY, work.line is not None)
         assert len(work.units) == len(work.offsets)
         with self._lock:
@@ -232,6 +232,35 @@ def test_units_that_cannot_be_read_as_one_are_read_after_each_other() -> None:
     it = World(small(10, alike=3), **{"tasks.max": "1"})
     it.go(lambda: len(it.committed()) == 10)
     assert it.groups == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
+
+
+@pytest.mark.parametrize("more", [{}, EXACTLY_ONCE], ids=["at_least_once", "exactly_once"])
+def test_a_mark_is_committed_when_all_before_it_is_and_before_what_comes_behind(more: dict[str, str]) -> None:
+    marks = {4, 9, 10}
+
+    class Marked(Units):
+        number = 20
+
+        def open(self, config: Mapping[str, str]) -> None:
+            super().open(config)
+            self._left = [replace(unit, is_mark=unit.content in marks) for unit in self._left]
+
+    it = World(replace(SPEC, factory=Marked, task_factory=Marked), **more)
+    events: list[tuple[str, int]] = []
+
+    def outcome(work: UnitWork) -> UnitReport:
+        events.append(("begins", work.units[0].content))
+        time.sleep(0.01)  # long enough for another to begin beside it, were it not for the mark
+        events.append(("ends", work.units[0].content))
+        return UnitReport({key(unit.content): b"{}" for unit in work.units})
+
+    it.outcome = outcome
+    it.go(lambda: len(it.committed()) == 20)
+    assert it.most_beside > 1
+    for mark in marks:
+        began, ended = events.index(("begins", mark)), events.index(("ends", mark))
+        assert ended == began + 1
+        assert {number for _, number in events[:began]} == set(range(mark))
 
 
 def test_a_group_that_is_lost_is_read_again_unit_by_unit() -> None:

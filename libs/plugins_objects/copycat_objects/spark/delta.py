@@ -1,0 +1,372 @@
+"""A Delta table as a source follows it: the files of one version, and those that each later version adds.
+
+After the Delta Transaction Log Protocol (PROTOCOL.md of delta-io/delta), for tables whose files are
+plain Parquet: commits of JSON lines, and checkpoints of the first kind. Tables with deletion vectors in use,
+mapped columns, or other features that change what a file means are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+import pyarrow.parquet as pq
+from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.plugin import SparkUnit
+from copycat_connect.plugin.contexts import SourceOffset
+
+from copycat_objects.source.choice import Picked, Rank
+from copycat_objects.source.positions import partition_of
+from copycat_objects.source.settings import DONE, STORE
+from copycat_objects.stores.ranged_file import RangedFile
+from copycat_objects.stores.store import Store, StoredFile, checked
+
+_LOG: Final = "_delta_log"
+_COMMIT: Final = re.compile(r"(\d{20})\.json")
+_CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet")
+#: What of a checkpoint is read; statistics of columns are most of it.
+_CHECKPOINT_COLUMNS: Final = (
+    "add.path",
+    "add.size",
+    "add.modificationTime",
+    "add.partitionValues",
+    "add.deletionVector",
+    "metaData.schemaString",
+    "metaData.partitionColumns",
+    "metaData.configuration",
+    "protocol",
+)
+#: Features of tables whose files are read as they are, as long as no file says otherwise.
+_READABLE: Final = frozenset(
+    {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
+)
+_MAPPING: Final = "delta.columnMapping.mode"
+#: Files of later versions that are planned at once.
+_FILES_AT_ONCE: Final = 10_000
+TABLE, VERSION = "table", "version"
+"""Keys of the source partition and the source offset of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """The columns of a table."""
+
+    schema: str
+    """JSON of Spark's StructType."""
+    partitions: tuple[str, ...]
+    """Columns whose values the log has, not the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file of a table, to be read as one unit."""
+
+    file: StoredFile
+    """Where it is in the store; its size and time as the log has them."""
+    picked: Picked
+    """Where its records go."""
+    columns: TableColumns
+    """Those of the table when the file was found."""
+    values: tuple[str | None, ...]
+    """Of each partition column the value of all rows, as the log writes it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TableVersion:
+    """How far a table is read: the content of a mark."""
+
+    version: int
+    """The version."""
+    done: bool
+    """Whether all records up to it are committed; else reading its files has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableTrouble:
+    """Why a table cannot be followed any further: the content of a mark, behind what can be read."""
+
+    text: str
+    """What users read."""
+
+
+class DeltaTable:
+    """Reads the log of a table in a folder of a store."""
+
+    def __init__(self, store: Store, folder: str, topic: str, *, skip_changes: bool) -> None:
+        """Read nothing yet; with `skip_changes` versions that change or delete rows are left out."""
+        self.name = "/".join(filter(None, (store.name.rstrip("/"), folder)))
+        self._store, self._folder, self._topic = store, folder, topic
+        self._skip_changes = skip_changes
+        self._columns: TableColumns | None = None
+        self._version = -1
+
+    def newest(self) -> int | None:
+        """Return the newest version; None where there is no table yet."""
+        commits, checkpoints = self._log()
+        return max((*commits, *checkpoints), default=None)
+
+    def begin(self, version: int) -> list[TableFile]:
+        """Return all files of a version, and follow the table from there.
+
+        Raises:
+            ConnectError: The log does not have that version any more, or the table cannot be read.
+        """
+        files: dict[str, Mapping[str, Any]] = {}
+        for action in self._actions_up_to(version):
+            if (added := action.get("add")) is not None:
+                files[added["path"]] = added
+            elif (removed := action.get("remove")) is not None:
+                files.pop(removed["path"], None)
+            else:
+                self._note(action)
+        self._version = version
+        return [self._found(added) for added in files.values()]
+
+    def go_on(self, version: int) -> None:
+        """Follow the table from a version whose files are all read.
+
+        Raises:
+            ConnectError: The table cannot be read.
+        """
+        for action in self._actions_up_to(self.newest() or 0):
+            self._note(action)
+        self._version = version
+
+    def follow(self) -> tuple[int, list[TableFile]] | None:
+        """Return the next version and the files that it adds; None until there is one.
+
+        Raises:
+            ConnectError: The log does not have it any more, the table cannot be read, or rows were changed.
+        """
+        version = self._version + 1
+        path = self._path(f"{version:020}.json")
+        if self._store.find(path) is None:
+            if (self.newest() or 0) > version:
+                raise self._lost(version)
+            return None
+        added, is_change, operation = list[Mapping[str, Any]](), False, ""
+        for action in self._commit(path):
+            is_change |= bool(action.get("remove", {}).get("dataChange"))
+            operation = action.get("commitInfo", {}).get("operation", operation)
+            if action.get("add", {}).get("dataChange"):
+                added.append(action["add"])
+            self._note(action)
+        if is_change and not self._skip_changes:
+            raise ConnectError(
+                f"Version {version} of {self.name} changes or deletes rows ({operation or 'of no name'}), "
+                "which records cannot follow: set delta.changes=skip to leave such versions out, or delete "
+                "the offsets to read the table anew"
+            )
+        self._version = version
+        return version, [] if is_change else [self._found(each) for each in added]
+
+    def _path(self, name: str) -> str:
+        return "/".join(filter(None, (self._folder, _LOG, name)))
+
+    def _log(self) -> tuple[set[int], dict[int, list[StoredFile]]]:
+        """Return the versions that have a commit, and the complete checkpoints."""
+        commits, parts, counts = set[int](), dict[int, list[StoredFile]](), dict[int, int]()
+        for file in self._store.list(self._path("").rstrip("/")):
+            name = file.path.rpartition("/")[2]
+            if (commit := _COMMIT.fullmatch(name)) is not None:
+                commits.add(int(commit[1]))
+            elif (checkpoint := _CHECKPOINT.fullmatch(name)) is not None:
+                version = int(checkpoint[1])
+                parts.setdefault(version, []).append(file)
+                counts[version] = int(checkpoint[3] or 1)
+        return commits, {each: files for each, files in parts.items() if len(files) >= counts[each]}
+
+    def _actions_up_to(self, version: int) -> Iterator[Mapping[str, Any]]:
+        """Yield the actions that make a version, the newest checkpoint before it first."""
+        commits, checkpoints = self._log()
+        start = max((each for each in checkpoints if each <= version), default=-1)
+        missing = next((each for each in range(start + 1, version + 1) if each not in commits), None)
+        if missing is not None:
+            raise self._lost(missing)
+        for file in checkpoints.get(start, []):
+            yield from self._checkpoint(file)
+        for each in range(start + 1, version + 1):
+            yield from self._commit(self._path(f"{each:020}.json"))
+
+    def _commit(self, path: str) -> Iterator[Mapping[str, Any]]:
+        with self._store.open(path) as lines:
+            for line in lines.read().splitlines():
+                if line.strip():
+                    yield json.loads(line)
+
+    def _checkpoint(self, file: StoredFile) -> Iterator[Mapping[str, Any]]:
+        with pq.ParquetFile(RangedFile(self._store, file.path, file.size)) as parquet:
+            for batch in parquet.iter_batches(columns=list(_CHECKPOINT_COLUMNS)):
+                for row in batch.to_pylist(maps_as_pydicts="strict"):
+                    yield {name: value for name, value in row.items() if value is not None}
+
+    def _note(self, action: Mapping[str, Any]) -> None:
+        """Note what an action says of the table as a whole.
+
+        Raises:
+            ConnectError: Its files cannot be read as plain Parquet.
+        """
+        if (protocol := action.get("protocol")) is not None:
+            unknown = {*(protocol.get("readerFeatures") or ())} - _READABLE
+            if unknown:
+                names = ", ".join(sorted(unknown))
+                raise self._refused(f"has features that change what its files mean: {names}")
+        if (metadata := action.get("metaData")) is not None:
+            if (metadata.get("configuration") or {}).get(_MAPPING, "none") != "none":
+                raise self._refused(f"maps its columns to others of its files ({_MAPPING})")
+            self._columns = TableColumns(metadata["schemaString"], tuple(metadata["partitionColumns"]))
+
+    def _found(self, added: Mapping[str, Any]) -> TableFile:
+        if added.get("deletionVector"):
+            raise self._refused("has deletion vectors, so that files have rows that are deleted")
+        path = unquote(added["path"])
+        if path.startswith("/") or "://" in path:
+            raise self._refused(f"has files outside of its folder, such as {path}")
+        if self._columns is None:
+            raise self._refused("has no columns in its log")
+        place = checked("/".join(filter(None, (self._folder, path))))
+        values = added.get("partitionValues") or {}
+        return TableFile(
+            StoredFile(place, added["size"], added["modificationTime"]),
+            Picked(Rank("", 0, 0, place), "parquet", self._topic),
+            self._columns,
+            tuple(values.get(name) or None for name in self._columns.partitions),
+        )
+
+    def _lost(self, version: int) -> ConnectError:
+        return ConnectError(
+            f"The log of {self.name} does not have version {version} any more, so that what it changed is "
+            "not known: delete the offsets to read the table anew, and keep its log longer "
+            "(delta.logRetentionDuration)"
+        )
+
+    def _refused(self, why: str) -> ConnectError:
+        return ConnectError(f"The table {self.name} {why}, which is not supported: read it by another engine")
+
+
+class TableUnits:
+    """Plans the files of a table, between marks that say which version is read.
+
+    The first version is noted before its files are read: after a restart a later one could have the same rows
+    in other files.
+    """
+
+    def __init__(self, table: DeltaTable, store: str, folder: str) -> None:
+        """Plan from what is committed."""
+        self.partition = {STORE: store, TABLE: folder}
+        self._table, self._store = table, store
+        self._is_begun = self._is_over = False
+
+    @property
+    def missing(self) -> str | None:
+        """What is waited for, while there is no table."""
+        return None if self._is_begun else f"table {self._table.name}, which does not exist"
+
+    def plan(self, offset: Callable[[], SourceOffset | None]) -> list[SparkUnit]:
+        """Return what comes next.
+
+        Args:
+            offset: Returns the committed offset of the table; asked once.
+
+        Raises:
+            ConnectError: The table cannot be read.
+        """
+        if self._is_over:
+            return []
+        return self._later() if self._is_begun else self._first(offset())
+
+    def _first(self, offset: SourceOffset | None) -> list[SparkUnit]:
+        units = []
+        if offset is None:
+            version = self._table.newest()
+            if version is None:
+                return []
+            units.append(self._mark(TableVersion(version, done=False)))
+        else:
+            version = int(offset[VERSION])
+        self._is_begun = True
+        if offset is not None and offset[DONE]:
+            self._table.go_on(version)
+            return []
+        units += map(self._unit, self._table.begin(version))
+        return [*units, self._mark(TableVersion(version, done=True))]
+
+    def _later(self) -> list[SparkUnit]:
+        units, read = list[SparkUnit](), -1
+        try:
+            while len(units) < _FILES_AT_ONCE and (found := self._table.follow()) is not None:
+                read, files = found
+                units += map(self._unit, files)
+        except RetriableError:
+            if read < 0:
+                raise
+        except ConnectError as error:
+            self._is_over = True
+            mark = [self._mark(TableVersion(read, done=True))] if read >= 0 else []
+            return [*units, *mark, self._mark(TableTrouble(str(error)))]
+        return [*units, self._mark(TableVersion(read, done=True))] if read >= 0 else []
+
+    def _unit(self, found: TableFile) -> SparkUnit:
+        file = found.file
+        return SparkUnit(
+            partition_of(self._store, file.path), f"{file.path} in {self._store}", found, file.size
+        )
+
+    def _mark(self, content: TableVersion | TableTrouble) -> SparkUnit:
+        return SparkUnit(self.partition, self._table.name, content, is_mark=True)
+
+
+def is_read(mark: TableVersion | TableTrouble, offset: SourceOffset | None) -> bool:
+    """Return whether the committed offset of a table is that of a mark, or a later one."""
+    if isinstance(mark, TableTrouble) or offset is None:
+        return False
+    return TableVersion(int(offset[VERSION]), bool(offset[DONE])) >= mark
+
+
+def check_table_offset(partition: Mapping[str, Any], offset: SourceOffset | None) -> None:
+    """Accept the offset of a table.
+
+    Raises:
+        ConnectError: It is malformed.
+    """
+    if set(partition) != {STORE, TABLE} or not all(isinstance(each, str) for each in partition.values()):
+        raise ConnectError(f"The partition of a table has the keys '{STORE}' and '{TABLE}', both Strings")
+    if offset is None:
+        return
+    version, done = offset.get(VERSION), offset.get(DONE)
+    if set(offset) != {VERSION, DONE} or not isinstance(version, int) or not isinstance(done, bool):
+        raise ConnectError(
+            f"The offset of a table has the keys '{VERSION}', a number from 0 up, and '{DONE}', true or false"
+        )
+    if isinstance(version, bool) or version < 0:
+        raise ConnectError(f"The value for the '{VERSION}' key in the offset should be a number from 0 up")
+
+
+def table_columns(columns: TableColumns, values: Sequence[str | None]) -> tuple[str, list[str]]:
+    """Return what Spark reads a file of a table with: the JSON of the file's own columns, and all as SQL."""
+    schema = json.loads(columns.schema)
+    given = dict(zip(columns.partitions, values, strict=True))
+    own = [field for field in schema["fields"] if field["name"] not in given]
+    sql = []
+    for field in schema["fields"]:
+        name = _quoted(field["name"])
+        if field["name"] in given:
+            sql.append(f"CAST({_literal(given[field['name']])} AS {field['type']}) AS {name}")
+        else:
+            sql.append(name)
+    return json.dumps({**schema, "fields": own}), sql
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _literal(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -15,7 +15,14 @@ from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import Progress
 
-from tools.bench.connector_rows import MIRROR_ROWS, OBJECT_ROWS, mirror_rows, object_rows
+from tools.bench.connector_rows import (
+    MIRROR_ROWS,
+    OBJECT_ROWS,
+    SPARK_ROWS,
+    mirror_rows,
+    object_rows,
+    spark_rows,
+)
 from tools.bench.exactly_once_rows import EXACTLY_ONCE_ROWS, exactly_once_rows
 from tools.bench.jdbc_rows import JDBC_SINK_ROWS, JDBC_SOURCE_ROWS, jdbc_sink_rows, jdbc_source_rows
 from tools.bench.record_rows import Kcat, file_measures, json_measures, kcat_measures, log_measures
@@ -40,6 +47,7 @@ _APART: Final[Mapping[Sequence[str], Callable[[Run], Iterator[Row]]]] = {
     JDBC_SINK_ROWS: jdbc_sink_rows,
     MIRROR_ROWS: mirror_rows,
     OBJECT_ROWS: object_rows,
+    SPARK_ROWS: spark_rows,
 }
 
 

@@ -1,6 +1,7 @@
 """Rows of connectors with systems of their own: mirrors between two brokers, and Parquet files of a topic.
 
-Beside a mirror runs MirrorMaker 2 in Apache Kafka Connect. The object sink has no peer: its rate counts.
+Beside a mirror runs MirrorMaker 2 in Apache Kafka Connect. The object sink has no peer: its rate counts. In
+place of a peer ObjectSource reads the files that Spark reads for SparkSource.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from copycat_testkit.eventually import wait
 
-from tools.bench.rows import RECORDS_PER_SECOND, Row, Run
+from tools.bench.rows import RECORDS_PER_SECOND, CpuMeter, Moved, Row, Run
 from tools.bench.systems import Copycat, Peer, Rest, System, shipped_kafka
 from tools.bench.topics import PACE, SAMPLE, Topics, in_envelopes, write_lines
 
@@ -40,6 +42,13 @@ _FILES: Final = 20
 _PARQUET_SETTINGS: Final = (
     "143-byte JSON lines in envelopes, JsonConverter with schemas, 6 columns, one partition, one task, "
     f"{_FILES} files of Parquet with snappy in a folder, default consumer; from the first file to the last"
+)
+_SPARK: Final = "parquet-to-topic-spark"
+SPARK_ROWS: Final = (_SPARK,)
+_SPARK_SETTINGS: Final = (
+    "SparkSource with tasks.max=2; in place of Kafka Connect stands ObjectSource with two tasks; "
+    f"{_FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas; "
+    "CPU with the start of the driver"
 )
 _runs = itertools.count()
 
@@ -155,3 +164,59 @@ def _parquet_rate(rest: Rest, parent: Path, size: int) -> float:
         raise RuntimeError(f"of {size * _FILES} records the files have {found}")
     shutil.rmtree(folder)
     return (_FILES - first) * size / (ended - started)
+
+
+def spark_rows(run: Run) -> Iterator[Row]:
+    """Measure files that Spark reads into a topic, and ObjectSource with the same files."""
+    size = run.records // _FILES
+    files = run.folder / "parquet-files"
+    files.mkdir()
+    for number in range(_FILES):
+        ids = range(number * size, (number + 1) * size)
+        columns = {
+            "id": ids,
+            "user": [f"user-{each * 7919 % 1_000_000:06d}" for each in ids],
+            "action": ["page_view"] * size,
+            "path": [f"/products/{each * 7919 % 1_000_000:06d}" for each in ids],
+            "agent": ["Mozilla/5.0 (X11; Linux x86_64) Gecko"] * size,
+            "ms": [10_000 + each % 90_000 for each in ids],
+        }
+        pq.write_table(pa.table(columns), files / f"{number:02}.parquet")
+    with ExitStack() as stack:
+        broker = stack.enter_context(shipped_kafka(run.folder / "broker-spark"))
+        system = Copycat(run.folder / "copycat-spark", broker.bootstrap)
+        stack.callback(system.stop)
+        moved = partial(_files_moved, system, Topics(broker.bootstrap), files, size * _FILES)
+        sides = {
+            "ours": partial(moved, {"connector.class": "SparkSource", "format": "parquet"}),
+            "peer": partial(moved, {"connector.class": "ObjectSource"}),
+        }
+        yield run.measure(Row(_SPARK, RECORDS_PER_SECOND, _SPARK_SETTINGS), sides)
+
+
+def _files_moved(
+    system: System, topics: Topics, files: Path, count: int, connector: Mapping[str, str]
+) -> Moved:
+    """Return the rate at which a connector's records reach a new topic, from the first to the last.
+
+    Raises:
+        RuntimeError: The topic has more records than the files.
+    """
+    topic, rest = f"bench-spark-{next(_runs)}", Rest(system.url)
+    topics.create(topic)
+    meter = CpuMeter(system.pid)
+    config = {
+        **connector,
+        "tasks.max": "2",
+        "topic": topic,
+        "store.url": files.as_uri(),
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
+    rest.create(topic, config)
+    found = meter.moved(count, topics.arrival_rate(topic, count))
+    rest.delete(topic)
+    if (end := topics.end(topic)) != count:
+        raise RuntimeError(f"of {count} records {topic} has {end}")
+    topics.delete(topic)
+    return found

@@ -12,7 +12,7 @@ from copycat_testkit.kafka import unique, wait_until
 
 from tests.integration.plugins.spark_lake import SECONDS, Lake
 
-pytestmark = pytest.mark.timeout(500)
+pytestmark = [pytest.mark.timeout(500), pytest.mark.long]
 SPARK = {"connector.class": "SparkSource", "tasks.max": "2"}
 PLAIN = {"value.converter.schemas.enable": "false"}
 #: What Spark writes in another way in the addresses of files.
@@ -93,7 +93,6 @@ def test_sql_sees_the_rows_of_each_file_of_a_group(lake: Lake) -> None:
     lake.ask("DELETE", name)
 
 
-@pytest.mark.long
 def test_groups_arrive_exactly_once_though_driver_and_partition_are_killed(lake: Lake) -> None:
     name, files, rows = unique("spark"), 240, 500
     put_files(lake, files, rows)

@@ -14,7 +14,7 @@ from copycat_testkit.kafka import create_topic, unique, wait_until
 
 from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
 
-pytestmark = pytest.mark.timeout(500)
+pytestmark = [pytest.mark.timeout(500), pytest.mark.long]
 PLAIN = {
     "value.converter.schemas.enable": "false",
     "key.converter": JSON,
@@ -47,7 +47,6 @@ def put_orders(lake: Lake, first: int, rows: int) -> None:
     pq.write_table(orders, lake.folder / f"{first:06}.parquet", row_group_size=max(rows // 4, 1))
 
 
-@pytest.mark.long
 def test_keys_by_expression_are_those_that_transformations_make_and_values_stay(lake: Lake) -> None:
     name, other = unique("spark"), unique("object")
     put_orders(lake, 0, 900)
@@ -64,7 +63,6 @@ def test_keys_by_expression_are_those_that_transformations_make_and_values_stay(
         lake.ask("DELETE", each)
 
 
-@pytest.mark.long
 def test_sql_makes_values_topics_and_headers_and_what_cannot_work_is_refused_by_its_key(lake: Lake) -> None:
     name = unique("spark")
     put_orders(lake, 0, 300)
@@ -101,7 +99,6 @@ def test_sql_makes_values_topics_and_headers_and_what_cannot_work_is_refused_by_
     lake.ask("DELETE", name)
 
 
-@pytest.mark.long
 def test_what_sql_leaves_of_a_file_arrives_exactly_once_though_its_driver_is_killed(lake: Lake) -> None:
     name, files, rows = unique("spark"), 12, 20_000
     for number in range(files):

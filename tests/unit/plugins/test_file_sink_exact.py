@@ -1,8 +1,10 @@
-"""The file sink under exactly-once: what it stores beside the file, and whom it lets write."""
+"""The file sink under exactly-once: what it stores beside the file, whom it lets write, kills at any step."""
 
 from __future__ import annotations
 
+import itertools
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from copycat_plugins.connectors.file_stream_sink.taking import copy_bytes
 from copycat_testkit.conformance import FakeSinkContext
 
 from tests.unit.full_disk import room_for
-from tests.unit.plugins.exact_files import PARTITION, calls_of, lines, opened, position, write
+from tests.unit.plugins.exact_files import PARTITION, calls_of, killed_at, lines, opened, position, write
 
 
 def config(path: Path, **more: str) -> dict[str, str]:
@@ -283,3 +285,73 @@ def test_a_user_moves_what_is_stored_under_another_guarantee_too(tmp_path: Path)
     again = opened(tmp_path / "out")
     assert position(again) == 2
     again.close()
+
+
+#: Every so many steps it is killed; at each of them in the long run.
+EVERY = pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+
+
+def write_two_more(path: Path) -> None:
+    file = opened(path)
+    write(file, position(file) + 2)
+    file.close()
+
+
+def goes_on(path: Path) -> None:
+    """See that what is stored is in the file, and no more, and that the rest can be written."""
+    file = opened(path)
+    stored = position(file)
+    assert path.read_bytes() == lines(*range(stored))
+    write(file, 9)
+    file.close()
+    assert path.read_bytes() == lines(*range(9))
+
+
+@EVERY
+def test_killed_at_any_step_of_the_first_start(tmp_path: Path, every: int) -> None:
+    for step in itertools.count(1, every):
+        path = tmp_path / f"out-{step}"
+        if not killed_at(step, lambda path=path: write_two_more(path)):  # type: ignore[misc]
+            break
+        goes_on(path)
+    assert step > 25
+
+
+@EVERY
+def test_killed_at_any_step_of_a_later_start(tmp_path: Path, every: int) -> None:
+    for step in itertools.count(1, every):
+        path = tmp_path / f"out-{step}"
+        write_two_more(path)
+        with path.open("ab") as tail:
+            tail.write(b"line 2\nli")  # was not stored
+        if not killed_at(step, lambda path=path: write_two_more(path)):  # type: ignore[misc]
+            break
+        goes_on(path)
+    assert step > 15
+
+
+@EVERY
+@pytest.mark.parametrize("stores", [False, True], ids=["writes", "writes and stores"])
+def test_killed_at_any_step_of_taking_the_file_from_one_that_goes_on(
+    tmp_path: Path, stores: bool, every: int
+) -> None:
+    for step in itertools.count(1, every):
+        path = tmp_path / f"out-{step}"
+        write_two_more(path)
+        frozen = opened(path)
+        frozen.append(lines(2))
+        killed = killed_at(step, lambda path=path: write_two_more(path))  # type: ignore[misc]
+
+        with suppress(ConnectError):
+            frozen.append(lines(3))
+            if stores:
+                frozen.store({PARTITION: 4})
+        goes_on(path)
+        with pytest.raises(ConnectError):
+            write(frozen, 12)
+        frozen.close()
+
+        goes_on(path)
+        if not killed:
+            break
+    assert step > 40

@@ -1,24 +1,37 @@
-"""PythonFunction: what functions of the user's may be, get and return."""
+"""PythonFunction: what functions of the user's may be, get and return, and the schemas of that."""
 
 from __future__ import annotations
 
 import sys
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from copycat_connect.data import (
+    BOOLEAN_SCHEMA,
     INT64_SCHEMA,
+    OPTIONAL_FLOAT64_SCHEMA,
+    OPTIONAL_INT64_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectRecord,
     ConnectValue,
+    Schema,
+    SchemaBuilder,
+    SchemaType,
     SinkRecord,
     SourceRecord,
     Struct,
+    decimal_schema,
+    validate_value,
 )
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Transformation, load_plugins
 from copycat_connect.plugin.transformations import Remaining
-from copycat_plugins.transforms.schema_ddl import parse_ddl
+from copycat_plugins.transforms.schema_ddl import DdlError, parse_ddl, schema_ddl
+from copycat_plugins.transforms.typed import fit_to, schema_of
 
 CLASS = "copycat_plugins.transforms.python_function.PythonFunction"
 ROW = "id BIGINT NOT NULL"
@@ -236,3 +249,132 @@ def test_a_file_with_a_syntax_error_or_none_at_all_is_refused(folder: Path) -> N
 def test_a_wrong_result_schema_names_its_key(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"for configuration result\.schema: BIGNIT stands where a type"):
         made("own_functions:length", result_schema="id BIGNIT")
+
+
+NAMED = SchemaBuilder.struct().field("name", STRING_SCHEMA).build()
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ("a", STRING_SCHEMA),
+        (True, BOOLEAN_SCHEMA),
+        (1, INT64_SCHEMA),
+        (Decimal("1.20"), decimal_schema(2)),
+        (datetime(2026, 1, 1, tzinfo=UTC), TIMESTAMP_SCHEMA),
+        ({"a": 1}, None),
+        ([1], None),
+        (Struct(NAMED), NAMED),
+    ],
+)
+def test_a_value_brings_the_schema_of_its_type(value: ConnectValue, schema: Schema | None) -> None:
+    assert schema_of(value) == schema
+
+
+def test_a_type_that_is_not_in_the_data_model_is_refused() -> None:
+    with pytest.raises(DataError, match="complex is no type of the data model; give str"):
+        schema_of(1j)
+
+
+def test_a_map_becomes_the_struct_that_was_declared() -> None:
+    schema = parse_ddl(
+        "id BIGINT NOT NULL, price DECIMAL(9,2), rate DOUBLE, at TIMESTAMP, day DATE, "
+        "tags ARRAY<STRING>, by MAP<STRING, STRUCT<n: INT>>, gone STRING"
+    )
+    given = {
+        "id": 7, "price": Decimal("1.5"), "rate": 2, "at": datetime(2026, 1, 2),  # noqa: DTZ001  # as an author may
+        "day": date(2026, 1, 2), "tags": ("a", None), "by": {"x": {"n": 1}},
+    }  # fmt: skip
+
+    made = fit_to(schema)(given)
+
+    validate_value(schema, made)
+    assert (made["price"], made["rate"], made["at"]) == (
+        Decimal("1.50"),
+        2.0,
+        datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    assert (made["by"]["x"]["n"], made["tags"], made["gone"]) == (1, ["a", None], None)
+
+
+def test_a_struct_becomes_another_struct() -> None:
+    made = fit_to(parse_ddl("name STRING, age INT"))(Struct(NAMED, {"name": "a"}))
+    assert (made["name"], made["age"]) == ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "value", "reason"),
+    [
+        ("a INT NOT NULL", {}, "a is null but NOT NULL"),
+        ("a STRUCT<b: INT>", {"a": {"b": "x"}}, "java.lang.String for a.b"),
+        ("a INT", {"a": 2**31}, "Invalid Java object for schema with type INT32"),
+        ("a INT", {"b": 1}, "fields the schema does not have: b"),
+        ("a INT", [1], "value is of type list where dict is wanted"),
+        ("a ARRAY<INT>", {"a": "xy"}, "a is of type str where list is wanted"),
+        ("a DECIMAL(9,1)", {"a": Decimal("1.25")}, "a has more digits after the point than the schema's 1"),
+        ("STRING", 5, "Invalid Java object for schema with type STRING"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_its_place(ddl: str, value: ConnectValue, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        fit_to(parse_ddl(ddl))(value)
+
+
+POINT = SchemaBuilder.struct().field("lat", OPTIONAL_FLOAT64_SCHEMA).optional().build()
+TAGS = SchemaBuilder.array(OPTIONAL_STRING_SCHEMA).optional().build()
+COUNTS = SchemaBuilder.map(STRING_SCHEMA, OPTIONAL_INT64_SCHEMA).optional().build()
+
+
+@pytest.mark.parametrize(
+    ("text", "schema"),
+    [
+        ("STRING", STRING_SCHEMA),
+        ("decimal(10, 2)", decimal_schema(2)),
+        ("ARRAY<STRING>", SchemaBuilder.array(OPTIONAL_STRING_SCHEMA).build()),
+        ("id BIGINT NOT NULL", SchemaBuilder.struct().field("id", INT64_SCHEMA).build()),
+        (
+            "`a ``b` string, tags array<string>",
+            SchemaBuilder.struct().field("a `b", OPTIONAL_STRING_SCHEMA).field("tags", TAGS).build(),
+        ),
+        (
+            "STRUCT<at: STRUCT<lat: DOUBLE>, counts: MAP<STRING, BIGINT>>",
+            SchemaBuilder.struct().field("at", POINT).field("counts", COUNTS).build(),
+        ),
+        ("date STRING", SchemaBuilder.struct().field("date", OPTIONAL_STRING_SCHEMA).build()),
+    ],
+)
+def test_a_text_stands_for_a_schema(text: str, schema: Schema) -> None:
+    assert parse_ddl(text) == schema
+
+
+def test_a_schema_itself_is_required_and_its_members_are_not() -> None:
+    schema = parse_ddl("a INT, b DATE")
+    assert (schema.type, schema.optional) == (SchemaType.STRUCT, False)
+    assert all(field.schema.optional for field in schema.fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "the end stands where a field is expected"),
+        ("id BIGNIT", "BIGNIT stands where a type is expected, one of BOOLEAN, TINYINT"),
+        ("id BIGINT,", "the end stands where a field is expected"),
+        ("id INT id2 INT", "id2 stands where the end is expected"),
+        ("id INT NOT", "NOT is followed by NULL"),
+        ("ARRAY<STRING", "the end stands where > is expected"),
+        ("a INT, a INT", "field name duplication a"),
+        ("d DECIMAL(x)", "DECIMAL takes numbers"),
+        ("a INT; b", "cannot be read from '; b' on"),
+    ],
+)
+def test_what_is_no_schema_is_refused_with_the_place(text: str, reason: str) -> None:
+    with pytest.raises(DdlError, match=reason):
+        parse_ddl(text)
+
+
+def test_a_setting_that_is_no_schema_names_its_key() -> None:
+    schema_ddl("result.schema", None)
+    with pytest.raises(
+        ConfigError, match=r"Invalid value BIGNIT x for configuration result\.schema: X stands"
+    ):
+        schema_ddl("result.schema", "BIGNIT x")

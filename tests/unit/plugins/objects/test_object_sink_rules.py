@@ -1,24 +1,32 @@
-"""What names folders and ends files of the object sink, and what it says of records it cannot write."""
+"""The rules of the object sink: names and ends of files, records it cannot write, stores that are full."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from shutil import rmtree
 
 import pytest
+from botocore.exceptions import ClientError
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.errors import ConfigError, ConnectError, DataError
-from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
+from copycat_connect.failure_kind import FailureKind, kind_of
+from copycat_connect.plugin import CONNECTORS, PluginSpec, SinkTask, load_plugins
 from copycat_objects.partitioners.path_format import PathFormat
 from copycat_objects.partitioners.times import millis_of
 from copycat_objects.settings import Rotation
 from copycat_objects.sink.connector import ObjectSinkConnector
+from copycat_objects.stores import s3_failures
+from copycat_objects.stores.errors import StoreFullError
+from copycat_objects.stores.local import LocalStore
 from copycat_objects.task import ObjectSinkTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
@@ -252,3 +260,26 @@ def test_a_topic_made_anew_fails_the_task_whose_folder_has_files_of_the_former_o
         rmtree(tmp_path / "logs/orders")
     task.made_anew([PARTITION])
     task.stop()
+
+
+WRITERS = {"object_sink": "sink", "s3_sink": "s3", "hdfs_sink": "hdfs", "hdfs_export": "kip26"}
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_folder_is_a_full_store(number: int) -> None:
+    failure = LocalStore(Path("/x")).failure(OSError(number, os.strerror(number)), "write a")
+    assert isinstance(failure, StoreFullError)
+    assert "make room there" in failure.message
+
+
+def test_a_full_bucket_is_a_full_store() -> None:
+    refused = ClientError({"Error": {"Code": "XMinioStorageFull"}}, "PutObject")
+    failure = s3_failures.failed(refused, "write a", "s3://b")
+    assert isinstance(failure, StoreFullError)
+    assert "make room there" in failure.message
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_sink_of_a_store_declares_that_a_full_one_passes(writer: str) -> None:
+    plugin: PluginSpec = import_module(f"copycat_objects.{WRITERS[writer]}.plugin").PLUGIN
+    assert kind_of(StoreFullError("full"), plugin.failures) is FailureKind.RESOURCE

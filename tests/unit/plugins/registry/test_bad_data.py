@@ -1,4 +1,4 @@
-"""No payload makes a registry's converter hang, swell or die: it is read, or refused as a record."""
+"""Payloads made to do harm, values against their schema: read, written or refused as bad data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +15,21 @@ from copycat_avro import anything
 from copycat_avro.bounds import MAX_ITEMS_WITHOUT_BYTES, MAX_SELF_NESTING
 from copycat_avro.options import AvroOptions
 from copycat_avro.schema_text import SchemaText
-from copycat_connect.data import ConnectValue
+from copycat_connect.data import (
+    INT8_SCHEMA,
+    INT32_SCHEMA,
+    OPTIONAL_INT32_SCHEMA,
+    STRING_SCHEMA,
+    ConnectValue,
+    Schema,
+    SchemaBuilder,
+    Struct,
+    decimal_schema,
+)
 from copycat_connect.errors import DataError
+from copycat_json.converter import JsonConverter
+from copycat_plugins.converters.simple_header import SimpleHeaderConverter
+from copycat_plugins.converters.string import StringConverter
 from copycat_registry.avro.converter import AvroFormat
 from copycat_registry.jsonschema.converter import JsonSchemaFormat
 from copycat_registry.jsonschema.plugin import JsonSchemaOptions
@@ -24,6 +38,8 @@ from copycat_registry.protobuf.plugin import ProtobufOptions
 from copycat_registry.schema_text import Decode, SchemaFormat
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.unit.plugins.registry.connect_data import EXAMPLES
 
 EMPTY = {"type": "record", "name": "Empty", "fields": []}
 NO_BYTES: dict[str, Any] = {
@@ -203,7 +219,7 @@ def test_avro_without_schema_is_read_as_deep_as_it_may_nest() -> None:
 def test_avro_nested_deep_does_not_end_the_process() -> None:
     """In a process of its own: read by recursion in C, this ends it with a segmentation fault."""
     program = (
-        "from tests.unit.plugins.registry.test_hostile_payloads import *\n"
+        "from tests.unit.plugins.registry.test_bad_data import *\n"
         "try:\n    FORMATS['Avro without schema'](nested_without_schema(100_000))\n"
         "except DataError as error:\n    print(error)"
     )
@@ -278,3 +294,79 @@ def test_protobuf_that_nests_deep_is_refused() -> None:
             length >>= 7
         data = b"\x1a" + varint + bytes([length]) + data
     read_or_refused(FORMATS["Protobuf"], data)
+
+
+MADE_FORMATS: dict[str, Callable[[], SchemaFormat]] = {
+    "Avro": lambda: AvroFormat(AvroOptions.parse({})),
+    "Protobuf": lambda: ProtobufFormat(ProtobufOptions.parse({})),
+    "JSON Schema": lambda: JsonSchemaFormat(JsonSchemaOptions.parse({})),
+}
+ODD: list[Any] = [
+    None, object(), 1j, {"a": 1}, {1: 2}, [1, "a", None], ["x"], [None], "text", b"bytes", 2**70, 1.5,
+    float("nan"), True, {"a": object()}, [[1]], (1, 2), {(1,): 1}, "\ud800", {"k": None}, [{}], Exception,
+]  # fmt: skip
+POINT = SchemaBuilder.struct().name("P").field("x", INT32_SCHEMA).build()
+NESTED = [
+    SchemaBuilder.map(INT32_SCHEMA, STRING_SCHEMA).build(),
+    SchemaBuilder.map(STRING_SCHEMA, SchemaBuilder.array(INT8_SCHEMA).build()).build(),
+    SchemaBuilder.map(POINT, POINT).build(),
+    SchemaBuilder.array(POINT).build(),
+    SchemaBuilder.array(SchemaBuilder.map(INT32_SCHEMA, decimal_schema(2)).build()).optional().build(),
+    SchemaBuilder.struct()
+    .name("io.confluent.connect.avro.Union")
+    .field("int", OPTIONAL_INT32_SCHEMA)
+    .build(),
+    SchemaBuilder.struct().name("io.confluent.connect.json.OneOf").field("a", OPTIONAL_INT32_SCHEMA).build(),
+    SchemaBuilder.struct()
+    .name("io.confluent.connect.protobuf.Union.u")
+    .field("a", OPTIONAL_INT32_SCHEMA)
+    .build(),
+]
+SCHEMAS = [*(schema for schema, _ in EXAMPLES), *NESTED]
+VALUES = [
+    *ODD,
+    *(Struct.of_valid(each, [value]) for each in (POINT, *NESTED[-3:]) for value in ODD),
+    *(value for _, value in EXAMPLES),
+]
+
+
+def raw_struct(schema: Schema, value: ConnectValue) -> tuple[Schema, ConnectValue]:
+    """Put a value unchecked into a struct, as plugins can."""
+    outer = SchemaBuilder.struct().name("Outer").field("v", schema).build()
+    return outer, Struct.of_valid(outer, [value])
+
+
+@pytest.mark.parametrize("name", MADE_FORMATS)
+def test_any_value_under_any_schema_is_written_or_refused_by_registry_converters(name: str) -> None:
+    for schema in SCHEMAS:
+        with suppress(DataError):
+            encode = MADE_FORMATS[name]().encoder(schema, None)
+            outer_encode = MADE_FORMATS[name]().encoder(raw_struct(schema, None)[0], None)
+            for value in VALUES:
+                with suppress(DataError):
+                    assert isinstance(encode(value), bytes)
+                with suppress(DataError):
+                    assert isinstance(outer_encode(raw_struct(schema, value)[1]), bytes)
+
+
+@pytest.mark.parametrize(
+    "converter", [JsonConverter(), StringConverter()], ids=lambda each: type(each).__name__
+)
+def test_any_value_under_any_schema_is_written_or_refused(converter: JsonConverter | StringConverter) -> None:
+    converter.configure({})
+    for schema in SCHEMAS:
+        for value in VALUES:
+            for kind, written in ((schema, value), raw_struct(schema, value)):
+                with suppress(DataError):
+                    converter.from_connect("t", None, kind, written)
+                with suppress(DataError):
+                    converter.from_connect_batch("t", kind, [written, written])
+
+
+def test_any_header_under_any_schema_is_written_or_refused() -> None:
+    converter = SimpleHeaderConverter()
+    for schema in SCHEMAS:
+        for value in VALUES:
+            for kind, written in ((schema, value), raw_struct(schema, value)):
+                with suppress(DataError):
+                    converter.from_connect_header("t", "h", kind, written)

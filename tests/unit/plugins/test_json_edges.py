@@ -1,9 +1,10 @@
-"""JsonConverter writes many structs as it writes each of them, whatever they hold and however they come."""
+"""JsonConverter at its edges: many structs at once, and JSON that nests deep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from copycat_connect.data import (
@@ -29,6 +30,14 @@ from copycat_connect.data.logical import (
 )
 from copycat_connect.errors import DataError
 from copycat_json.converter import JsonConverter
+from copycat_json.decoding import (
+    NotStrictError,
+    read,
+    read_batch,
+    read_batch_strictly,
+    read_for_schema,
+    read_strictly,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,3 +159,35 @@ def test_structs_are_made_of_columns_once_and_only_when_wanted() -> None:
     assert [row["at"] for row in rows[1:]] == [datetime(2026, 1, 2, tzinfo=UTC)]
     assert rows[0] is rows[0]
     assert asked == [True]
+
+
+DEEPEST = b"[" * 1000 + b"]" * 1000
+TOO_DEEP = b"[" * 1001 + b"]" * 1001
+BROAD = b"[" + b",".join([b"[]"] * 2000) + b"]"
+
+
+def levels(node: Any) -> int:
+    found = 0
+    while isinstance(node, list):
+        found, node = found + 1, node[0] if node else None
+    return found
+
+
+def test_a_thousand_levels_are_read() -> None:
+    single = [levels(node) for node in (read(DEEPEST), read_for_schema(DEEPEST), read_strictly(DEEPEST))]
+    many = [levels(node) for node in (*read_batch([BROAD, DEEPEST]), *read_batch_strictly([DEEPEST]))]
+
+    assert (single, many) == ([1000, 1000, 1000], [2, 1000, 1000])
+
+
+def test_one_level_more_is_refused() -> None:
+    for refused in (
+        lambda: read(TOO_DEEP),
+        lambda: read_for_schema(TOO_DEEP),
+        lambda: read_batch([b"1", TOO_DEEP]),
+    ):
+        with pytest.raises(DataError, match="failed due to serialization error"):
+            refused()
+    for refused in (lambda: read_strictly(TOO_DEEP), lambda: read_batch_strictly([b"1", TOO_DEEP])):
+        with pytest.raises(NotStrictError):
+            refused()

@@ -1,7 +1,8 @@
-"""Patterns that users give, matched within a limit of time."""
+"""Patterns that users give: written for Java, matched within a limit of time."""
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import suppress
 
@@ -12,6 +13,130 @@ from copycat_connect.config.user_pattern import (
     UserPattern,
     compile_user_pattern,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(?<name>a+)\\k<name>", "aa"),
+        ("\\Qa.b\\E+", "a.bb"),
+        ("\\p{Alpha}\\p{Digit}", "x7"),
+        ("[\\p{Upper}_]+", "A_B"),
+        ("\\P{Digit}", "x"),
+        ("a++b", "aab"),
+        ("bc(?<=a|bc)d", "bcd"),
+        ("(?i)topic-.*", "Topic-1"),
+        ("[a-z&]+", "a&"),
+        ("[a-z&&[^b]]+", "ac"),
+        ("[[ab][x]]+", "xa"),
+        ("\\d+\\z", "12"),
+    ],
+)
+def test_java_spellings_work(pattern: str, text: str) -> None:
+    assert compile_user_pattern("topics.regex", pattern).fullmatch(text)
+
+
+def test_digits_are_ascii_as_in_java() -> None:
+    assert not compile_user_pattern("topics.regex", "\\d").fullmatch("٣")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "other"),
+    [
+        (r"\p{Lu}", "É", "é"),
+        (r"\p{L}+", "aé", "1"),
+        (r"\pL", "Σ", "1"),
+        (r"\p{IsGreek}", "Σ", "S"),
+        (r"\p{script=Grek}", "Σ", "S"),
+        (r"\p{InCyrillic}", "Я", "R"),
+        (r"\p{IsAlphabetic}", "Σ", "1"),
+        (r"\p{javaUpperCase}", "É", "é"),
+        (r"\P{javaUpperCase}", "é", "É"),
+        (r"[\p{L}&&[^\p{Lu}]]+", "éa", "É"),
+        (r"(?U)\w+", "é٣", "-"),
+        (r"(?U)\p{Upper}", "É", "é"),
+        (r"\w+", "a_1", "é"),
+        (r"\x{1F600}", "😀", "x"),
+        (r"\x{41}", "A", "a"),
+        (r"(?u)(?i)é", "É", "e"),
+        (r"(?iu)É", "é", "e"),
+        (r"(?i)é", "é", "É"),
+        (r"a(?i)b|c", "C", "Ab"),
+        (r"(a(?i)b)c", "aBc", "aBC"),
+        (r"(?i:a)b", "Ab", "AB"),
+        (r"(?x)a b # all", "ab", "a b"),
+        (r"\N{GREEK SMALL LETTER ALPHA}", "\u03b1", "a"),
+        (r"a.b", "a-b", "a\rb"),
+        (r"\0101\cA", "A\x01", "A"),
+    ],
+)
+def test_unicode_properties_and_flags_work_as_in_java(pattern: str, text: str, other: str) -> None:
+    assert compile_user_pattern("topics.regex", pattern).fullmatch(text)
+    assert not compile_user_pattern("topics.regex", pattern).fullmatch(other)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", "Unclosed group near index 1\n("),
+        ("[", "Unclosed character class near index 0\n[\n^"),
+        ("a)", "Unmatched closing ')' near index 0\na)\n^"),
+        ("*a", "Dangling meta character '*' near index 0\n*a\n^"),
+        ("{", "Illegal repetition near index 1\n{"),
+        (r"\y", "Illegal/unsupported escape sequence near index 1\n\\y\n ^"),
+        (r"\p{Nope}", "Unknown character property name {Nope} near index 7\n\\p{Nope}\n       ^"),
+        (r"\x{110000}", "Hexadecimal codepoint is too big near index 8\n\\x{110000}\n        ^"),
+        ("(?q)", "Unknown inline modifier near index 2\n(?q)\n  ^"),
+        ("[z-a]", "Illegal character range near index 3\n[z-a]\n   ^"),
+        (r"\X", "\\X has no counterpart in this engine near index 1\n\\X\n ^"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_reported_in_java_s_words(pattern: str, message: str) -> None:
+    with pytest.raises(re.error) as raised:
+        compile_user_pattern("topics.regex", pattern)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("pattern", [r"(a)(?<=\1)b", r"(a)(?<!\1)d"])
+def test_what_has_no_counterpart_is_refused(pattern: str) -> None:
+    with pytest.raises(re.error):
+        compile_user_pattern("topics.regex", pattern)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:" * 40 + "a" + "){1,9}" * 40,  # the engine doubles what it compiles with each of them
+        "(" * 20_000 + ")" * 20_000,
+        "[" * 20_000 + "a" + "]" * 20_000,
+        "a{" + "9" * 5000 + "}",
+        "a{1," + "9" * 5000 + "}",
+        "a|" * 60_000,
+        r"\p{L}" * 5000,
+        "(?iu)" + "".join(f"[\\x{{{low:x}}}-\\x{{{low + 0x4000:x}}}]" for i in range(1000) for low in [i]),
+        "[" + "".join(map(chr, range(0x4E00, 0x9E00, 2))) + "]" + r"[\p{L}&&\p{Lu}]" * 2000,
+    ],
+)
+def test_no_expression_takes_long_to_compile(pattern: str) -> None:
+    with suppress(re.error):
+        compile_user_pattern("topics.regex", pattern)
+
+
+def test_thousands_of_names_side_by_side_are_an_expression() -> None:
+    names = [f"orders-of-region-{number}" for number in range(3000)]
+    pattern = compile_user_pattern("topics.regex", "|".join(names))
+    assert pattern.fullmatch(names[-1])
+    assert not pattern.fullmatch("orders-of-region-x")
+
+
+@given(st.text("abé[](){}*+?|^$.\\&-pPLu<>=!:iUdwQE1", max_size=12))
+def test_no_expression_fails_with_another_error(pattern: str) -> None:
+    with suppress(re.error):
+        compile_user_pattern("topics.regex", pattern)
+
 
 HOSTILE, TEXT = "(a|aa)+$b", "a" * 100
 #: Python's engine takes longer than a day for each of them, the one that is used for some.

@@ -1,17 +1,46 @@
-"""Words of errors, whatever is in them.
-
-A trace in one line.
-"""
+"""What logs show: the names of levels, the words of errors whatever is in them, a trace in one line."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 
 import pytest
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_connect.error_text import bounded, said_by, text_of, trace_line, writable
+from copycat_connect.errors import ConfigError
+from copycat_connect.log_levels import LEVELS, level_name, level_named
 from hypothesis import given
 from hypothesis import strategies as st
+
+
+def test_levels_are_ordered_and_off_is_above_all_that_is_logged() -> None:
+    assert list(LEVELS) == ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"]
+    assert sorted(LEVELS.values(), reverse=True) == list(LEVELS.values())
+    assert LEVELS["OFF"] > logging.CRITICAL
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_a_level_is_found_by_name_in_any_case_and_named_by_its_threshold(name: str) -> None:
+    assert level_named(name.lower()) == name
+    assert level_name(LEVELS[name]) == name
+
+
+def test_a_threshold_between_two_levels_has_the_name_of_the_lower() -> None:
+    assert (level_name(35), level_name(0)) == ("WARN", "ALL")
+
+
+@pytest.mark.parametrize("value", ["trace", "OFF", "Warn", "WARNING", "critical"])
+def test_log_level_takes_the_names_of_log4j_and_of_python(value: str) -> None:
+    assert ConfigDef(LOG_LEVEL).parse({"log.level": value})["log.level"] == value
+
+
+def test_an_unknown_log_level_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"loud for configuration log\.level: .*OFF, FATAL, ERROR, WARN"):
+        ConfigDef(LOG_LEVEL).parse({"log.level": "loud"})
+
 
 #: Surrogates and NUL are among them.
 ANY_TEXT = st.text(st.characters())

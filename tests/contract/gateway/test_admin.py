@@ -1,21 +1,26 @@
-"""Loggers, health, root: golden answers."""
+"""Loggers, health, root: golden answers; and what is said of a service that lost its log."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
 from copycat.metrics.v1 import metrics_service_pb2 as metrics_pb
-from copycat_connect.errors import UnavailableError
+from copycat.metrics.v1 import metrics_service_pb2 as pb
+from copycat.status.v1 import status_service_pb2 as status_pb
+from copycat_connect.errors import LogLostError, UnavailableError
+from copycat_gateway.scrape import GOOD_FOR_SECONDS, concerning
+from copycat_telemetry.metrics.groups import EVENT_LOG, LOST_BECAUSE
 
 from tests.contract.gateway.world import World
 
 HEALTHY = b'{"status":"healthy","message":"Worker has completed startup and is ready to handle requests."}'
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def loggers() -> Iterator[None]:
     """Loggers of the process are shared: leave no level behind."""
     names = ("copycat.probe", "copycat.probe.child", "copycat.probeother", "copycat.fresh")
@@ -24,6 +29,7 @@ def loggers() -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_the_root_reports_kafkas_version_for_clients_that_compare_it_and_our_own_beside_it(
     bare: World,
 ) -> None:
@@ -40,6 +46,7 @@ async def test_the_root_reports_kafkas_version_for_clients_that_compare_it_and_o
     }
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_the_root_answers_without_brokers_and_remembers_the_id_they_told(bare: World) -> None:
     unknown = await bare.rest.get("/")
     bare.scheduler.cluster_id = "I4ZmrWqfT2e-upky_4fdPA"
@@ -51,6 +58,7 @@ async def test_the_root_answers_without_brokers_and_remembers_the_id_they_told(b
     assert ids == [None, "I4ZmrWqfT2e-upky_4fdPA", "I4ZmrWqfT2e-upky_4fdPA"]
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_a_worker_level_covers_the_prefix_and_says_for_whom(bare: World) -> None:
     logging.getLogger("copycat.probe.child")
     logging.getLogger("copycat.probeother")
@@ -66,6 +74,7 @@ async def test_a_worker_level_covers_the_prefix_and_says_for_whom(bare: World) -
     assert listed["root"]["last_modified"] is None
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_our_own_loggers_are_listed_with_the_level_in_force(bare: World) -> None:
     logging.getLogger("copycat_gateway.probe.quiet")
 
@@ -77,6 +86,7 @@ async def test_our_own_loggers_are_listed_with_the_level_in_force(bare: World) -
     }
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_lowering_everything_wakes_no_library_that_floods(bare: World) -> None:
     root, library = logging.getLogger(), logging.getLogger("aiokafka.probe")
     before = root.level
@@ -94,6 +104,7 @@ async def test_lowering_everything_wakes_no_library_that_floods(bare: World) -> 
     assert library.level == logging.CRITICAL
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_setting_the_same_level_again_is_no_modification(bare: World) -> None:
     await bare.rest.put("/admin/loggers/copycat.fresh", json={"level": "ERROR"})
     before = await bare.rest.get("/admin/loggers/copycat.fresh")
@@ -105,6 +116,7 @@ async def test_setting_the_same_level_again_is_no_modification(bare: World) -> N
     assert after.content == before.content
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_a_cluster_level_is_logged_for_every_worker(bare: World) -> None:
     reply = await bare.rest.put("/admin/loggers/copycat.probe?scope=CLUSTER", json={"level": "trace"})
 
@@ -113,6 +125,7 @@ async def test_a_cluster_level_is_logged_for_every_worker(bare: World) -> None:
     assert (await bare.rest.get("/admin/loggers/copycat.probe")).json()["level"] == "TRACE"
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_an_unknown_scope_means_this_worker(bare: World) -> None:
     reply = await bare.rest.put("/admin/loggers/copycat.fresh?scope=galaxy", json={"level": "INFO"})
 
@@ -120,6 +133,7 @@ async def test_an_unknown_scope_means_this_worker(bare: World) -> None:
     assert bare.config.levels == []
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_wrong_levels_and_unknown_loggers_are_refused(bare: World) -> None:
     for body in ({}, {"level": None}):
         missing = await bare.rest.put("/admin/loggers/x", json=body)
@@ -136,6 +150,7 @@ async def test_wrong_levels_and_unknown_loggers_are_refused(bare: World) -> None
     assert root.status_code == 200
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_admin_may_be_off_or_on_a_listener_of_its_own(bare: World) -> None:
     await bare.open_gateway(admin_listeners="")
     assert (await bare.rest.get("/admin/loggers")).status_code == 404
@@ -145,6 +160,7 @@ async def test_admin_may_be_off_or_on_a_listener_of_its_own(bare: World) -> None
     assert (await bare.rest.get("/connectors")).status_code == 200
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_starts_turns_healthy_and_then_unhealthy(bare: World) -> None:
     await bare.open_gateway(rest_health_timeout_ms="3000")
 
@@ -167,6 +183,7 @@ async def test_health_starts_turns_healthy_and_then_unhealthy(bare: World) -> No
     )
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_waits_for_services_that_catch_up(cluster: World) -> None:
     await cluster.open_gateway(rest_health_timeout_ms="3000")
     await cluster.services.set_serving(False)
@@ -180,6 +197,7 @@ async def test_health_waits_for_services_that_catch_up(cluster: World) -> None:
     assert caught_up.status_code == 200
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
     await cluster.open_gateway(rest_health_timeout_ms="3000")
     assert (await cluster.rest.get("/health")).status_code == 200
@@ -189,6 +207,7 @@ async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
     assert (await cluster.rest.get("/health")).status_code == 500
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_is_told_when_the_brokers_are_away(cluster: World) -> None:
     await cluster.open_gateway(rest_health_timeout_ms="3000")
     assert (await cluster.rest.get("/health")).status_code == 200
@@ -202,6 +221,7 @@ async def test_health_is_told_when_the_brokers_are_away(cluster: World) -> None:
     assert (await cluster.rest.get("/health")).status_code == 200
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_is_gone_while_nothing_can_be_written(bare: World) -> None:
     await bare.open_gateway(rest_health_timeout_ms="3000")
     await bare.add_worker()
@@ -217,6 +237,7 @@ async def test_health_is_gone_while_nothing_can_be_written(bare: World) -> None:
     assert (fit.status_code, fit.content) == (200, HEALTHY)
 
 
+@pytest.mark.usefixtures("loggers")
 async def test_health_says_what_the_services_pass_over_though_they_are_well(cluster: World) -> None:
     last = "topic connect-configs, partition 0, offset 17"
     log = metrics_pb.MetricGroup(
@@ -234,3 +255,62 @@ async def test_health_says_what_the_services_pass_over_though_they_are_well(clus
     told = reply.json()["message"]
     assert told.startswith("Worker has completed startup and is ready to handle requests. Records")
     assert f"2 of the config service (the last: {last})" in told
+
+
+LOST = "Topic 'connect-configs' (config.storage.topic) was deleted while Copycat ran on it."
+
+
+@pytest.fixture
+async def lost(cluster: World) -> World:
+    """A cluster of one connector that is well, and a log that is lost since."""
+    cluster.config.has("c")
+    cluster.status.says("c", "RUNNING", generation=7)
+    cluster.status.statuses["c"].health = status_pb.HEALTH_HEALTHY
+    assert (await cluster.rest.get("/health")).status_code == 200
+    assert (await cluster.rest.get("/connectors/c/status")).json()["health"] == {"state": "healthy"}
+    cluster.metrics.groups = [
+        pb.MetricGroup(name=EVENT_LOG.name, metrics=[pb.Metric(name=LOST_BECAUSE, text=LOST)])
+    ]
+    cluster.offset.fails = LogLostError(LOST)
+    await asyncio.sleep(GOOD_FOR_SECONDS)  # what was heard before counts no longer
+    return cluster
+
+
+async def test_health_says_what_is_lost_and_does_not_wait(lost: World) -> None:
+    reply = await lost.rest.get("/health")
+    assert reply.status_code == 500
+    assert reply.json()["status"] == "unhealthy"
+    assert reply.json()["message"].endswith(f"unable to handle other requests. {LOST}")
+
+
+async def test_no_connector_is_healthy_and_all_of_them_are_still_shown(lost: World) -> None:
+    unwell = {"state": "degraded", "reason": LOST}
+    assert (await lost.rest.get("/connectors/c/status")).json()["health"] == unwell
+    shown = (await lost.rest.get("/connectors?expand=status&expand=info")).json()["c"]
+    assert (shown["status"]["health"], shown["info"]["name"]) == (unwell, "c")
+
+
+async def test_a_failed_connector_stays_failed_with_both_reasons(lost: World) -> None:
+    known = lost.status.statuses["c"]
+    known.health, known.health_reason = status_pb.HEALTH_FAILED, "all failed"
+    health = (await lost.rest.get("/connectors/c/status")).json()["health"]
+    assert health == {"state": "failed", "reason": f"{LOST}; all failed"}
+
+
+async def test_what_needs_the_log_is_refused_with_its_reason(lost: World) -> None:
+    reply = await lost.rest.get("/connectors/c/offsets")
+    assert reply.status_code == 503
+    assert LOST in reply.json()["message"]
+
+
+async def test_many_questions_at_once_are_one(lost: World) -> None:
+    before = lost.metrics.asked
+    await asyncio.gather(*(lost.rest.get("/connectors/c/status") for _ in range(10)))
+    services = 4
+    assert lost.metrics.asked - before <= 2 * services
+
+
+def test_lost_offsets_do_not_concern_sinks() -> None:
+    reasons = {"config": "no configurations", "offset": "no offsets"}
+    assert concerning(reasons, "sink") == "no configurations"
+    assert concerning(reasons, "source") == "no configurations no offsets"

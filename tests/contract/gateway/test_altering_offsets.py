@@ -11,7 +11,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConnectError, CopycatError, ErrorCode, OffsetsUnmodifiableError
 
 from tests.contract.gateway.fake_executor import FakeExecutor
-from tests.contract.gateway.fake_offset import GroupActiveError
+from tests.contract.gateway.fake_services import GroupActiveError
 from tests.contract.gateway.world import World
 
 STOPPED = types_pb2.TARGET_STATE_STOPPED

@@ -1,4 +1,4 @@
-"""Audit lines over REST: one for each request that acts, and for each that is denied."""
+"""Who did what over REST: audit lines of acts and denials, and a line of the log for every change."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from copycat_connect.errors import ConfigError
 
-from tests.contract.gateway.guarded import CONFIG, guarded
-from tests.contract.gateway.world import world
+from tests.contract.gateway.world import CONFIG, World, guarded, world
 from tests.issuer import Issuer, bearer
 
 RULES = """
@@ -141,3 +140,95 @@ async def test_a_file_that_cannot_be_written_ends_the_start(tmp_path: Path) -> N
     with pytest.raises(ConfigError, match=r"access\.audit\.file names .*let it name a file"):
         async with world(access_audit_file=str(tmp_path / "none" / "audit.log")):
             pass
+
+
+FILE_SOURCE = {"connector.class": "FileStreamSource", "topic": "lines"}
+
+
+@pytest.fixture
+def at_info(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="copycat_gateway")
+
+
+def change_lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    """The changes so far, each with its fields."""
+    return [
+        {"what": record.getMessage(), **record.__dict__["fields"]}
+        for record in caplog.records
+        if record.name == "copycat_gateway.changes"
+    ]
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_creating_changing_and_deleting_a_connector_are_lines_with_its_name(
+    cluster: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    created = await cluster.rest.post("/connectors", json={"name": "orders", "config": FILE_SOURCE})
+    assert created.status_code == 201, created.text
+    await cluster.rest.put("/connectors/orders/config", json={**FILE_SOURCE, "file": "/x"})
+    await cluster.rest.delete("/connectors/orders")
+
+    whole = [{"what": f"connector {done}", "connector": "orders", "address": "127.0.0.1"}
+             for done in ("created", "updated", "deleted")]  # fmt: skip
+    assert change_lines(caplog) == whole
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_refused_requests_change_nothing_and_write_no_line(
+    cluster: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await cluster.rest.delete("/connectors/nobody")
+    await cluster.rest.put("/connectors/nobody/pause")
+    await cluster.rest.post("/connectors", json={"name": "orders", "config": {}})
+
+    assert change_lines(caplog) == []
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_states_restarts_topics_and_levels_are_lines(
+    cluster: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster.config.has("orders")
+    for path in ("pause", "resume", "stop", "topics/reset"):
+        assert (await cluster.rest.put(f"/connectors/orders/{path}")).is_success
+    level = await cluster.rest.put("/admin/loggers/copycat.probe?scope=cluster", json={"level": "OFF"})
+    logging.getLogger("copycat.probe").setLevel(logging.NOTSET)
+
+    assert level.status_code == 204
+    assert [line["what"] for line in change_lines(caplog)] == [
+        "connector paused",
+        "connector resumed",
+        "connector stopped",
+        "active topics reset",
+        "log level set",
+    ]
+    assert change_lines(caplog)[-1]["set_to"] == "OFF"
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_the_name_of_an_authenticated_caller_is_in_the_line_and_never_the_password(
+    cluster: World, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    users = tmp_path / "users.properties"
+    users.write_text("ann=secret-of-ann\n")
+    extension = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+    await cluster.open_gateway(rest_extension_classes=extension, rest_basic_auth_file=str(users))
+    cluster.config.has("orders")
+
+    assert (await cluster.rest.delete("/connectors/orders", auth=("ann", "wrong"))).status_code == 401
+    assert (await cluster.rest.delete("/connectors/orders", auth=("ann", "secret-of-ann"))).status_code == 204
+
+    (line,) = change_lines(caplog)
+    assert line == {"what": "connector deleted", "connector": "orders", "by": "ann", "address": "127.0.0.1"}
+    assert "secret-of-ann" not in caplog.text
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_a_name_that_nobody_checked_is_not_taken_for_who_asked(
+    cluster: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster.config.has("orders")
+
+    await cluster.rest.delete("/connectors/orders", auth=("root", "x"))
+
+    assert "by" not in change_lines(caplog)[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from copycat_connect.errors import ConnectError
 
-from tests.contract.gateway.fake_status import ResetDisabledError, TrackingDisabledError
+from tests.contract.gateway.fake_services import ResetDisabledError, TrackingDisabledError
 from tests.contract.gateway.world import World
 
 SINK = {"connector.class": "FileStreamSink", "topics": "t"}

@@ -15,8 +15,7 @@ from copycat_connect.errors import ConfigError
 from copycat_gateway.access.authorisation import NEEDS
 from copycat_gateway.app import ADMIN, REST
 
-from tests.contract.gateway.guarded import CONFIG, SECRET, guarded
-from tests.contract.gateway.world import World
+from tests.contract.gateway.world import CONFIG, SECRET, World, guarded
 from tests.issuer import Issuer, bearer
 
 RULES = """

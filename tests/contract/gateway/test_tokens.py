@@ -15,8 +15,7 @@ from copycat_embedded.ports import free_ports
 from joserfc.jwk import ECKey
 from pytest_httpserver import HTTPServer
 
-from tests.contract.gateway.guarded import guarded
-from tests.contract.gateway.world import World
+from tests.contract.gateway.world import World, guarded
 from tests.issuer import RSA, Issuer, bearer, part
 
 

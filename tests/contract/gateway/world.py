@@ -1,10 +1,11 @@
-"""Every service the gateway talks to, real gRPC servers on loopback, and the gateway itself."""
+"""Every service the gateway talks to, real gRPC servers on loopback, and the gateway, open or guarded."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -33,10 +34,9 @@ from copycat_gateway.main import serve
 from copycat_rpc.metrics import METRICS_SERVICE_NAME
 from copycat_rpc.server import RpcServer
 
-from tests.contract.gateway.fake_config import FakeConfig
 from tests.contract.gateway.fake_executor import FakeExecutor
-from tests.contract.gateway.fake_offset import FakeOffset
-from tests.contract.gateway.fake_status import FakeStatus
+from tests.contract.gateway.fake_services import FakeConfig, FakeOffset, FakeStatus
+from tests.issuer import Issuer
 
 LOOPBACK = "127.0.0.1:0"
 
@@ -210,4 +210,27 @@ async def world(secret: str = "", **properties: str) -> AsyncIterator[World]:
         made = World(stack, secret)
         await made.start()
         await made.open_gateway(**properties)
+        yield made
+
+
+BASIC_AUTH = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+SECRET = "a-secret-of-sixteen-and-more"
+CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
+
+
+@asynccontextmanager
+async def guarded(
+    issuer: Issuer | None, *, rules: Path | None = None, users: Path | None = None, **properties: str
+) -> AsyncIterator[World]:
+    """Serve REST; `rest` of the world talks to it. Underscores in names stand for dots."""
+    asked = {key.replace(".", "_"): value for key, value in (issuer.settings if issuer else {}).items()}
+    if rules is not None:
+        asked["access_rules_file"] = str(rules)
+    if users is not None:
+        asked |= {"rest_extension_classes": BASIC_AUTH, "rest_basic_auth_file": str(users)}
+    async with AsyncExitStack() as stack:
+        made = World(stack, SECRET)
+        await made.start()
+        await made.add_worker()
+        await made.open_gateway(**asked, **properties)
         yield made

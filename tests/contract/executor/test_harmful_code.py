@@ -1,16 +1,18 @@
-"""Connectors that end the process they share, or hang in it: they are found, and nobody else suffers."""
+"""Code of connectors and plugins that ends, holds or fills its process: it is found, and others run on."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
-from copycat_executor.children import child_process, question_processes
+from copycat_executor.children import child_process, plugin_watch, question_processes
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.messages import config_to_proto
 
@@ -20,7 +22,7 @@ OFF = {"errors.restart": "off"}
 PATIENCE = 60.0
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _soon_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_processes, "MAX_IDLE", 0)
     monkeypatch.setattr(child_process, "PING_AFTER_SECONDS", 0.2)
@@ -41,6 +43,7 @@ async def begin(it: World, name: str, config: dict[str, str]) -> None:
     it.scheduler.assign(it.worker, name)
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_answered_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -70,6 +73,7 @@ async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_an
         assert set(it.status.states("good")) == {"RUNNING"}
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("harm", ["backtrack", "exit"])
 async def test_a_validation_that_ends_its_process_ends_no_other(harm: str) -> None:
     async with world(plugin_call=PATIENCE) as it:
@@ -85,6 +89,7 @@ async def test_a_validation_that_ends_its_process_ends_no_other(harm: str) -> No
         assert it.status.states("good") == ["RUNNING"]
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_a_process_that_answered_well_is_asked_again_unless_something_goes_on_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -100,6 +105,7 @@ async def test_a_process_that_answered_well_is_asked_again_unless_something_goes
         assert used not in processes()
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_what_something_else_ended_is_asked_once_more() -> None:
     async with world(plugin_call=PATIENCE) as it:
         asked = asyncio.create_task(validate(it, "unlucky", {**SOURCE, "on.validate": "hang"}))
@@ -118,6 +124,7 @@ async def test_what_something_else_ended_is_asked_once_more() -> None:
             await asked
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("harm", ["exit", "backtrack", "backtrack later"])
 async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_the_reason(harm: str) -> None:
     async with world(plugin_call=PATIENCE) as it:
@@ -134,6 +141,7 @@ async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_t
         assert (await validate(it, "other", SOURCE)).error_count == 0
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_of_connectors_that_start_together_only_the_one_that_ends_its_process_is_failed() -> None:
     names = [f"good{each}" for each in range(4)]
     async with world(plugin_call=PATIENCE) as it:
@@ -148,6 +156,7 @@ async def test_of_connectors_that_start_together_only_the_one_that_ends_its_proc
             assert set(it.status.states(name)) == {"RUNNING"}
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_a_connector_that_harms_is_restarted_by_the_policy_and_never_again_beside_others() -> None:
     async with world(plugin_call=PATIENCE) as it:
         await begin(it, "good", {})
@@ -161,6 +170,7 @@ async def test_a_connector_that_harms_is_restarted_by_the_policy_and_never_again
         assert it.status.states("good") == ["RUNNING", "RUNNING"]
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("call", ["on.start", "on.task.configs"])
 async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_own(call: str) -> None:
     async with world(plugin_call=2.0) as it:
@@ -178,6 +188,7 @@ async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_
         assert it.status.states("good") == ["RUNNING"]
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_a_validation_that_computes_for_ever_is_ended_when_nobody_waits_for_it() -> None:
     async with world(plugin_call=2.0) as it:
         with pytest.raises(RemoteError) as late:
@@ -186,6 +197,7 @@ async def test_a_validation_that_computes_for_ever_is_ended_when_nobody_waits_fo
         await it.until(lambda: processes() == [], "it was ended")
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_nobody_is_failed_or_kept_apart_because_processes_of_connectors_start_slowly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -203,6 +215,7 @@ async def test_nobody_is_failed_or_kept_apart_because_processes_of_connectors_st
         assert len(processes()) == 1
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_connectors_run_on_without_the_template_and_the_next_one_makes_copies() -> None:
     async with world(plugin_call=PATIENCE) as it:
         await begin(it, "good", {})
@@ -217,6 +230,7 @@ async def test_connectors_run_on_without_the_template_and_the_next_one_makes_cop
         assert processes() != found
 
 
+@pytest.mark.usefixtures("_soon_noticed")
 async def test_copies_that_cannot_be_made_are_made_once_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
@@ -230,3 +244,155 @@ async def test_copies_that_cannot_be_made_are_made_once_they_can(monkeypatch: py
             assert not asked.done()
         assert (await asked).error_count == 0
         await it.status_is("RUNNING", "waits")
+
+
+MEGABYTE = 1 << 20
+
+
+def process() -> psutil.Process:
+    """Return the process that the connectors share."""
+    return processes()[0]
+
+
+def rests(process: psutil.Process) -> bool:
+    """Tell whether it uses no processor."""
+    return process.cpu_percent(0.2) < 20
+
+
+async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_process_stays() -> None:
+    async with world() as it:
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("RUNNING", "orders")
+        before = process()
+        it.config.put("spins", {**SOURCE, "on.task.configs": "spin"})
+        it.scheduler.assign(it.worker, "spins")
+        await it.until(lambda: not rests(before), "it spins")
+        it.config.delete("spins")
+        it.scheduler.remove("spins")
+        await it.until(lambda: rests(before), "it was interrupted")
+        assert process() == before
+
+
+async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_process() -> None:
+    async with world() as it:
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("RUNNING", "orders")
+        before = process()
+        it.config.put("spins", {**SOURCE, "on.task.configs": "spin whatever is raised"})
+        it.scheduler.assign(it.worker, "spins")
+        await it.until(lambda: not rests(before), "it spins")
+        it.config.delete("spins")
+        it.scheduler.remove("spins")
+        await it.until(lambda: processes() not in ([], [before]), "another process")
+        await it.until(lambda: it.status.states("orders") == ["RUNNING", "RUNNING"], "it begins anew")
+
+
+@pytest.mark.parametrize("call", ["on.start", "on.task.configs"])
+async def test_a_connector_that_takes_too_much_memory_fails_alone_and_its_status_says_why(call: str) -> None:
+    async with world(properties={"connector.memory.max": str(300 * MEGABYTE)}) as it:
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("RUNNING", "orders")
+        before = process()
+        it.config.put("leaks", {**SOURCE, call: "leak", "errors.restart": "off"})
+        it.scheduler.assign(it.worker, "leaks")
+        await it.status_is("FAILED", "leaks")
+        assert "connector.memory.max allows 300 MB" in it.status.trace("leaks")
+        assert (process(), it.status.states("orders")) == (before, ["RUNNING"])
+
+
+CODE = {
+    "broken_import": "import no_such_library",
+    "broken_exit": "import os; os._exit(7)",
+    "broken_hang": "import threading; threading.Event().wait()",
+}
+REASONS = {
+    "broken_import": "ModuleNotFoundError: No module named 'no_such_library'",
+    "broken_exit": "it ended the process that loaded it (exit code 7)",
+    "broken_hang": "it was not loaded within 8 s",
+}
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    for name, code in CODE.items():
+        about = tmp_path / f"{name}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[copycat.plugins]\n{name} = {name}\n")
+        (tmp_path / f"{name}.py").write_text(code)
+    return tmp_path
+
+
+async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_other(
+    packages: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(plugin_watch, "LOAD_TIMEOUT_SECONDS", 8.0)
+    with caplog.at_level(logging.WARNING, plugin_watch.__name__):
+        async with world(packages=packages) as it:
+            found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+            valid = await validate(it, "orders", SOURCE)
+            refused = {}
+            for name in CODE:
+                with pytest.raises(RemoteError) as raised:
+                    await validate(it, "orders", {"connector.class": f"{name}.OrdersSource"})
+                refused[name] = raised.value
+            step = {"transforms": "up", "transforms.up.type": "broken_import.Upper"}
+            errors = (await validate(it, "orders", {**SOURCE, **step})).configs
+            await it.run_task()
+            host = it.launcher.hosts[0].spec
+
+    assert {each.package: each.reason for each in found.unloadable} == REASONS
+    first = found.unloadable[0]
+    assert (first.entry_point, first.package_version) == ("broken_exit = broken_exit", "1.0")
+    assert {"probe.ProbeSourceConnector"} < {each.class_name for each in found.plugins}
+    assert valid.error_count == 0
+    for name, error in refused.items():
+        assert error.remote_code.http == 400
+        assert error.message.startswith(
+            f"Plugin {name}.OrdersSource is installed but cannot be loaded: {REASONS[name]}. It comes with"
+        )
+    assert [each.value.errors[0].partition(": ")[2][:65] for each in errors if each.value.errors] == [
+        "Plugin broken_import.Upper is installed but cannot be loaded: Mod"
+    ]
+    assert host.failed_plugins == {f"{name} = {name}": reason for name, reason in REASONS.items()}
+    warnings = [each.getMessage() for each in caplog.records if each.name == plugin_watch.__name__]
+    assert sorted(warnings) == sorted(
+        f"the plugin {name} = {name} is installed but cannot be loaded: {reason}"
+        for name, reason in REASONS.items()
+    )
+
+
+THREADED = """
+import threading
+from copycat_connect.plugin import PluginKind, PluginSpec
+from copycat_probe import KEYS, ProbeSource
+THREAD = threading.Thread(target=threading.Event().wait, daemon=True)
+THREAD.start()
+class Source(ProbeSource):
+    def validate(self, config):
+        assert THREAD.is_alive()
+        assert THREAD.native_id is not None
+        assert THREAD in threading.enumerate()
+        return None
+PLUGIN = PluginSpec("threaded.Source", PluginKind.SOURCE, "1", "Has a thread.", KEYS, Source, "threaded.Task")
+"""
+
+
+async def test_a_plugin_that_starts_threads_when_imported_has_them_in_each_process(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    about = tmp_path / "threaded-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: threaded\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[copycat.plugins]\nthreaded = threaded\n")
+    (tmp_path / "threaded.py").write_text(THREADED)
+    with caplog.at_level(logging.INFO, plugin_watch.__name__):
+        async with world(packages=tmp_path) as it:
+            found = await validate(it, "orders", {"connector.class": "threaded.Source", "tasks.max": "1"})
+            others = await validate(it, "orders", SOURCE)
+            listed = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+    assert (found.error_count, others.error_count, list(listed.unloadable)) == (0, 0, [])
+    assert "the plugin threaded = threaded starts threads when it is loaded" in caplog.text

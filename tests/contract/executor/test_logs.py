@@ -1,17 +1,153 @@
-"""What a process with author code writes, whichever way: with its label, without secrets, and bounded."""
+"""What an executor and its processes log: changes, levels of the cluster, what author code writes."""
 
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import psutil
 import pytest
+from copycat.config.v1 import config_service_pb2 as config_pb
+from copycat.types.v1 import types_pb2
 from copycat_telemetry.printing import BURST
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.processes import command_line
+
+from tests.contract.executor import world as worlds
+from tests.contract.executor.fake_hosts import FakeHost
+from tests.contract.executor.world import World
+
+world = partial(worlds.world, connectors=False)
+
+
+@pytest.fixture
+def at_info(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="copycat_executor")
+
+
+def lines(caplog: pytest.LogCaptureFixture, start: str = "task ") -> list[dict[str, Any]]:
+    """The changes so far whose text starts so, each with its fields."""
+    return [
+        {"what": record.getMessage(), "level": record.levelname, **record.__dict__["fields"]}
+        for record in caplog.records
+        if record.getMessage().startswith(start) and "fields" in record.__dict__
+    ]
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_a_task_that_starts_pauses_and_fails_is_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
+    async with world() as it:
+        generation = await it.run_task()
+        host = it.launcher.of("orders-0")
+        ref = host.started[-1].task
+        host.state(ref, types_pb2.STATE_PAUSED)
+        await it.status_is("PAUSED", "orders", 0)
+        host.state(ref, types_pb2.STATE_FAILED, trace="copycat.Broken: no more\n\tat secret place")
+        await it.status_is("FAILED", "orders", 0)
+        found = [each for each in lines(caplog) if "task" in each and "host" not in each]
+
+    about = {"connector": "orders", "task": 0, "worker": it.worker, "generation": generation}
+    assert found == [
+        {"what": "task is running", "level": "INFO", **about},
+        {"what": "task is paused", "level": "INFO", **about},
+        {"what": "task has failed", "level": "ERROR", **about, "why": "copycat.Broken: no more"},
+    ]
+
+
+@pytest.mark.usefixtures("at_info")
+async def test_a_host_that_dies_is_a_warning_and_one_that_is_launched_a_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with world() as it:
+        await it.run_task()
+        first = it.launcher.of("orders-0")
+        first.die("killed for the test")
+        await it.until(lambda: it.launcher.of("orders-0") is not first)
+        hosts = lines(caplog, "task host")
+
+    assert [(each["what"], each["level"]) for each in hosts[:3]] == [
+        ("task host launched", "INFO"),
+        ("task host died", "WARNING"),
+        ("task host launched", "INFO"),
+    ]
+    assert hosts[1]["why"] == "killed for the test"
+
+
+AUTHOR = "some.author"
+LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL")
+
+
+@pytest.fixture
+def untouched() -> Iterator[None]:
+    """Loggers of the process are shared: leave no level behind."""
+    yield
+    logging.getLogger(AUTHOR).setLevel(logging.NOTSET)
+
+
+def set_for_cluster(it: World, level: str) -> None:
+    change = config_pb.SetLoggerLevelRequest(logger=AUTHOR, level=level)
+    it.config.watch.send(config_pb.WatchConnectorsResponse(logger_level=change))
+
+
+def levels_of(host: FakeHost) -> list[tuple[str, str]]:
+    commands = [each.set_level for each in host.commands if each.HasField("set_level")]
+    return [(each.logger, each.level) for each in commands]
+
+
+@pytest.mark.usefixtures("untouched")
+async def test_every_level_of_kafka_connect_reaches_the_hosts_by_its_own_name() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        for level in (*LEVELS, "nonsense", "WARN"):
+            set_for_cluster(it, level)
+        expected = [(AUTHOR, level) for level in (*LEVELS, "WARN")]
+        await it.until(lambda: len(levels_of(host)) >= len(expected))
+        assert levels_of(host) == expected
+
+
+@pytest.mark.usefixtures("untouched")
+async def test_a_host_that_starts_later_is_told_the_last_level_that_was_set() -> None:
+    async with world() as it:
+        await it.run_task()
+        first = it.launcher.of("orders-0")
+        set_for_cluster(it, "TRACE")
+        set_for_cluster(it, "OFF")
+        await it.until(lambda: len(levels_of(first)) == 2)
+        first.die()
+        await it.until(lambda: it.launcher.of("orders-0") is not first)
+        await it.until(lambda: levels_of(it.launcher.of("orders-0")) == [(AUTHOR, "OFF")])
+
+
+@pytest.mark.usefixtures("untouched")
+async def test_the_executor_itself_follows_the_levels_it_passes_on() -> None:
+    async with world() as it:
+        await it.run_task()
+        seen: list[int] = []
+        for level in ("OFF", "TRACE"):
+            set_for_cluster(it, level)
+            await it.until(lambda: len(levels_of(it.launcher.of("orders-0"))) == len(seen) + 1)
+            seen.append(logging.getLogger(AUTHOR).level)
+        assert seen == [60, 5]
+
+
+@pytest.mark.usefixtures("untouched")
+async def test_the_query_engine_follows_the_levels_before_and_after_it_starts() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        seen: list[str] = []
+        for level in ("ERROR", "DEBUG"):
+            set_for_cluster(it, level)
+            await it.until(lambda: len(levels_of(host)) == len(seen) + 1)
+            seen.append(await it.queries.prepare(f"level {AUTHOR}", ""))
+        assert seen == ["ERROR", "DEBUG"]
+
 
 SECONDS = 60
 SECRET = "correct horse battery"

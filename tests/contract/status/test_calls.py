@@ -1,7 +1,11 @@
-"""What the status service answers."""
+"""What the status service answers, what it adds to Kafka Connect's statuses, and what watchers see."""
+
+from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -208,3 +212,170 @@ async def test_a_read_waits_for_the_revision_it_asks_for(world: Any, read: Call)
     )
 
     assert answer.revision == asked
+
+
+WORKER = "h:1"
+
+
+def status(
+    state: types_pb2.State.ValueType = types_pb2.STATE_RUNNING, *, trace: str | None = None, since_ms: int = 0
+) -> pb.Status:
+    return pb.Status(state=state, worker_id=WORKER, generation=7, trace=trace, since_ms=since_ms)
+
+
+async def report_now(world: Any, *statuses: pb.Status) -> None:
+    """Report the connector's status, then those of its tasks."""
+    instances = [
+        pb.InstanceStatus(connector="orders", task=place - 1 if place else None, status=each)
+        for place, each in enumerate(statuses)
+    ]
+    await world.stub.ReportStatuses(pb.ReportStatusesRequest(statuses=instances))
+
+
+def hanging(generation: int = 7, task: int = 0) -> pb.Trouble:
+    return pb.Trouble(
+        connector="orders",
+        task=task,
+        generation=generation,
+        kind=pb.TROUBLE_KIND_HANGS,
+        call="put",
+        since_ms=int(time.time() * 1000) - 60_000,
+        text="in wait (threading.py:355)",
+    )
+
+
+async def tell(world: Any, *troubles: pb.Trouble) -> None:
+    await world.stub.ReportTroubles(pb.ReportTroublesRequest(worker_id=WORKER, troubles=troubles))
+
+
+async def status_of(world: Any) -> pb.ConnectorStatus:
+    """Return the connector's status; a listing must say the same."""
+    found = (await world.stub.GetConnectorStatus(pb.GetConnectorStatusRequest(connector="orders"))).status
+    listed = await world.stub.ListConnectorStatuses(pb.ListConnectorStatusesRequest())
+    assert [each.health for each in listed.statuses] == [found.health]
+    return found  # type: ignore[no-any-return]
+
+
+async def test_a_status_says_since_when_its_worker_has_it_so(world: Any) -> None:
+    await report_now(world, status(since_ms=1000), status(since_ms=2000))
+    await report_now(world, status(since_ms=5000), status(types_pb2.STATE_PAUSED, since_ms=6000))
+    found = await status_of(world)
+    assert (found.status.since_ms, found.tasks[0].since_ms) == (1000, 6000)
+    assert [entry.record.timestamp_ms for entry in world.topic.entries] == [1000, 2000, 6000]
+
+
+async def test_a_status_begins_now_where_its_worker_does_not_say_or_its_clock_is_ahead(world: Any) -> None:
+    before = int(time.time() * 1000)
+    await report_now(world, status(), status(since_ms=before + 3_600_000))
+    found, after = await status_of(world), int(time.time() * 1000)
+    assert before <= found.status.since_ms <= after
+    assert before <= found.tasks[0].since_ms <= after
+
+
+async def test_who_runs_needs_no_reason(world: Any) -> None:
+    await report_now(world, status(), status())
+    found = await status_of(world)
+    assert (found.health, found.health_reason) == (pb.HEALTH_HEALTHY, "")
+    assert not found.tasks[0].HasField("reason")
+
+
+async def test_a_part_that_failed_degrades_and_all_of_it_fails(world: Any) -> None:
+    failed = status(types_pb2.STATE_FAILED, trace="x.y.DbError: gone\n\tat here\nCaused by: KeyError: 'k'\n")
+    await report_now(world, status(), failed, status(), status())
+    found = await status_of(world)
+    reason = "DbError: gone; caused by KeyError: 'k'"
+    assert found.health == pb.HEALTH_DEGRADED
+    assert found.health_reason == f"1 of 3 tasks FAILED: task 0: {reason}"
+    assert found.tasks[0].reason == reason
+
+    await report_now(world, status(), failed, failed, failed)
+    assert (await status_of(world)).health == pb.HEALTH_FAILED
+
+
+async def test_a_task_that_hangs_runs_and_is_degraded_until_that_is_over(world: Any) -> None:
+    await report_now(world, status(), status(), status())
+    await tell(world, hanging(task=1))
+    found = await status_of(world)
+    assert found.tasks[1].state == types_pb2.STATE_RUNNING
+    assert found.tasks[1].reason.startswith("put has not returned for 6")
+    assert found.tasks[1].reason.endswith(" s: in wait (threading.py:355)")
+    assert found.health == pb.HEALTH_DEGRADED
+    assert found.health_reason == f"1 of 2 tasks not moving: task 1: {found.tasks[1].reason}"
+
+    await tell(world)
+    assert (await status_of(world)).health == pb.HEALTH_HEALTHY
+
+
+async def test_trouble_of_an_older_generation_or_of_a_failed_task_is_not_told(world: Any) -> None:
+    await report_now(world, status(), status())
+    await tell(world, hanging(generation=6))
+    assert (await status_of(world)).health == pb.HEALTH_HEALTHY
+
+    await tell(world, hanging())
+    await report_now(world, status(), status(types_pb2.STATE_FAILED, trace="KeyError: 'k'"))
+    assert (await status_of(world)).tasks[0].reason == "KeyError: 'k'"
+
+
+def instance(task: int | None = None, status: pb.Status | None = RUNNING) -> pb.InstanceStatus:
+    return pb.InstanceStatus(connector="orders", task=task, status=status)
+
+
+def reports(*statuses: pb.InstanceStatus) -> pb.ReportStatusesRequest:
+    return pb.ReportStatusesRequest(statuses=statuses)
+
+
+async def changes_of(watch: Any, count: int) -> list[pb.WatchStatusesResponse]:
+    return [await anext(watch) for _ in range(count)]
+
+
+def watching(world: Any, after: types_pb2.Revision | None = None) -> Any:
+    return aclosing(aiter(world.stub.WatchStatuses(pb.WatchStatusesRequest(after_revision=after))))
+
+
+async def test_a_snapshot_has_every_status_and_no_topics(world: Any) -> None:
+    await world.stub.ReportStatuses(reports(instance(), instance(0)))
+    await world.stub.ReportTopics(pb.ReportTopicsRequest(connector="orders", topics=["t"]))
+
+    async with watching(world) as watch:
+        connector, task, complete = await changes_of(watch, 3)
+
+    assert (connector.status, task.status) == (instance(), instance(0))
+    assert complete.snapshot_complete
+    assert dict(complete.revision.next) == {0: 3}
+
+
+async def test_changes_follow_in_log_order(world: Any) -> None:
+    async with watching(world) as watch:
+        await changes_of(watch, 1)
+        await world.stub.ReportStatuses(reports(instance(), instance(0)))
+        await world.stub.ReportTopics(pb.ReportTopicsRequest(connector="orders", topics=["t"]))
+        await world.stub.ForgetStatuses(pb.ForgetStatusesRequest(connector="orders"))
+        messages = await changes_of(watch, 4)
+
+    assert [message.status for message in messages[:2]] == [instance(), instance(0)]
+    assert [message.removed for message in messages[2:]] == [instance(0, None), instance(None, None)]
+    assert [dict(message.revision.next)[0] for message in messages] == [1, 2, 4, 5]
+
+
+async def test_a_late_unassigned_of_another_writer_is_not_shown(world: Any) -> None:
+    async with watching(world) as watch:
+        await changes_of(watch, 1)
+        await world.stub.ReportStatuses(reports(instance(0)))
+        world.write(
+            "status-task-orders-0",
+            '{"state":"UNASSIGNED","trace":null,"worker_id":"h:2","generation":6,"version":null}',
+        )
+        await world.stub.ReportStatuses(reports(instance(1)))
+        messages = await changes_of(watch, 2)
+
+    assert [message.status for message in messages] == [instance(0), instance(1)]
+
+
+async def test_a_watch_resumes_after_a_revision(world: Any) -> None:
+    first = await world.stub.ReportStatuses(reports(instance()))
+    await world.stub.ReportStatuses(reports(instance(0)))
+
+    async with watching(world, first.revision) as watch:
+        (message,) = await changes_of(watch, 1)
+
+    assert message.status == instance(0)

@@ -13,8 +13,7 @@ from copycat_executor.pipeline.task.control import Ending
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_link import TaskState
 
-from tests.unit.pipeline.source_world import Polled, lines, offset
-from tests.unit.pipeline.transactional_world import TransactionalWorld
+from tests.unit.pipeline.source_world import Polled, TransactionalWorld, lines, offset
 
 TIMEOUT = 60.0
 POLL = Boundary(TIMEOUT)

@@ -1,15 +1,130 @@
-"""A topic that is deleted and made anew under a running sink: what it holds is read from its beginning."""
+"""How far a sink task got, what its run counts, and what it reads of topics that were made anew."""
 
 from __future__ import annotations
 
 import pytest
-from copycat_connect.errors import ConfigError
-from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.errors import ConfigError, RetriableError
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy
+from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery, SinkProgress
 from copycat_executor.pipeline.sink.sink_guarantees import AtLeastOnceSink, AtMostOnceSink, ExactlyOnceSink
 from copycat_executor.pipeline.task.stages import TaskFailedError
 
-from tests.unit.pipeline.fakes import FakeMessage
+from tests.unit.pipeline.fakes import (
+    FakeMessage,
+)
 from tests.unit.pipeline.sink_world import A, B, World
+
+
+def test_a_partition_of_which_nothing_was_read_stays_where_it_began() -> None:
+    assert SinkProgress({A: 5, B: 0}).put({A: 9}, ()) == {A: 9, B: 0}
+
+
+def test_messages_the_task_did_not_take_do_not_count() -> None:
+    unput = [FakeMessage(7, b""), FakeMessage(8, b""), FakeMessage(3, b"", partition_=1)]
+
+    assert SinkProgress({A: 5, B: 0}).put({A: 9, B: 4}, unput) == {A: 7, B: 3}
+
+
+def test_what_the_task_says_is_durable_is_committed_but_not_more_than_it_was_given() -> None:
+    positions = SinkProgress({A: 5, B: 0})
+
+    assert positions.durable({A: 8, B: 99, TopicPartition("x", 0): 1}, {A: 9, B: 4}) == {A: 8}
+
+
+def test_nothing_durable_commits_nothing() -> None:
+    positions = SinkProgress({A: 5})
+
+    assert positions.durable(None, {A: 9}) == {}
+    assert positions.durable({}, {A: 9}) == {}
+
+
+def test_what_is_committed_already_or_on_its_way_is_not_committed_again() -> None:
+    positions = SinkProgress({A: 5})
+    assert positions.durable({A: 5}, {A: 5}) == {}
+
+    positions.acknowledge({A: 9})
+
+    assert positions.durable({A: 9}, {A: 9}) == {}
+    assert positions.unsettled
+
+
+def test_a_settled_position_is_where_the_task_goes_back_to() -> None:
+    positions = SinkProgress({A: 5})
+    positions.settle(positions.acknowledge({A: 9}), "")
+
+    assert positions.committed == {A: 9}
+    assert not positions.unsettled
+
+
+def test_a_refused_position_is_tried_again() -> None:
+    positions = SinkProgress({A: 5})
+    positions.settle(positions.acknowledge({A: 9}), "away")
+
+    assert positions.committed == {A: 5}
+    assert positions.durable({A: 9}, {A: 9}) == {A: 9}
+
+
+def test_after_going_back_the_position_is_the_one_sought() -> None:
+    positions = SinkProgress({A: 5})
+
+    positions.rewind({A: 2})
+
+    assert positions.put({}, ()) == {A: 2}
+
+
+def test_a_task_is_closed_even_if_its_last_numbers_cannot_be_read() -> None:
+    world = World(FakeMessage(0, b"a"))
+
+    def away() -> int:
+        raise RuntimeError("Consumer closed")
+
+    world.receiver.lag = away  # type: ignore[method-assign] # a consumer that is gone
+    world.run()
+
+    assert world.task.calls[-2:] == ["close", "stop"]
+    assert world.receiver.closed
+
+
+def test_a_task_counts_what_it_read_put_and_committed() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"bad"), FakeMessage(2, b"c"))
+    world.policy = ErrorPolicy(tolerate_all=True)
+
+    world.run()
+
+    names = ("sink-record-read", "sink-record-send", "offset-commit-completion", "total-record-errors")
+    assert [world.link.total(name) for name in names] == [3, 2, 1, 1]
+
+
+def test_a_put_that_is_to_be_repeated_is_not_counted() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.fails = {"put": [RetriableError("away"), RetriableError("away")]}
+
+    world.run()
+
+    puts = [each["put-batch-time-ms"].count for each in world.link.measures if "put-batch-time-ms" in each]
+    assert (sum(puts), world.link.total("sink-record-send")) == (1, 1)
+
+
+def test_records_that_were_read_and_not_committed_are_active() -> None:
+    world = World(FakeMessage(4, b"a"), FakeMessage(5, b"b"))
+    world.partitions = {A: 4}
+    world.task.answer = lambda _: {A: 5}
+
+    world.run()
+
+    last = {name: each.last for report in world.link.measures for name, each in report.items()}
+    assert last["sink-record-active-count"] == 1
+
+
+def test_a_closed_task_has_no_partitions() -> None:
+    world = World(FakeMessage(0, b"a"))
+
+    world.run()
+
+    told = [each["partition-count"].last for each in world.link.measures if "partition-count" in each]
+    assert told == [1, 0]
+
 
 OLD = [FakeMessage(0, b"old 0"), FakeMessage(1, b"old 1")]
 NEW = [FakeMessage(0, b"new 0"), FakeMessage(1, b"new 1"), FakeMessage(2, b"new 2")]

@@ -1,4 +1,4 @@
-"""What is said about each connector of a Kafka Connect cluster that is to be moved."""
+"""What is said of a Kafka Connect cluster that is to be moved: of each connector, of the file of a worker."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.validation import WorkerRules
 from copycat_launcher.migrate.checking import blocks, tree
-from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, MigrationVerdict, Positions
+from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, MigrationVerdict, Positions, worst
 from copycat_launcher.migrate.judging import JudgedConnector, Surroundings, judge, judge_connector
+from copycat_launcher.migrate.worker import DEFAULTS, JAVA_CLASSES, WITHOUT_EFFECT, judge_worker
+from copycat_launcher.misspelt import EVERYTHING
 
 SOURCE = {
     "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
@@ -45,7 +47,7 @@ def judged(plugins: Plugins, config: dict[str, str], **given: object) -> JudgedC
     return judge_connector(connector(config, **given), here)
 
 
-def said(found: JudgedConnector) -> dict[str, str]:
+def said_of(found: JudgedConnector) -> dict[str, str]:
     return {finding.key: finding.verdict.word for finding in found.findings}
 
 
@@ -71,13 +73,13 @@ def test_each_thing_that_is_not_here_is_named_once(
     plugins: Plugins, change: dict[str, str], key: str
 ) -> None:
     found = judged(plugins, {**SINK, **change})
-    assert said(found) == {key: "missing"}
+    assert said_of(found) == {key: "missing"}
     assert len(found.findings) == 1
 
 
 def test_the_missing_parts_of_a_missing_connector_are_named_too(plugins: Plugins) -> None:
     config = {"connector.class": "com.example.Sink", "topics": "t", "key.converter": "com.example.Converter"}
-    assert said(judged(plugins, config)) == {"connector.class": "missing", "key.converter": "missing"}
+    assert said_of(judged(plugins, config)) == {"connector.class": "missing", "key.converter": "missing"}
 
 
 def test_a_class_that_is_almost_one_of_ours_is_told_so(plugins: Plugins) -> None:
@@ -105,7 +107,7 @@ def test_a_class_that_is_almost_one_of_ours_is_told_so(plugins: Plugins) -> None
 )
 def test_what_differs_is_named_with_a_fix(plugins: Plugins, config: dict[str, str], key: str) -> None:
     found = judged(plugins, config)
-    assert said(found) == {key: "differs"}
+    assert said_of(found) == {key: "differs"}
     assert all(finding.fix for finding in found.findings)
 
 
@@ -127,7 +129,7 @@ def test_client_settings_that_would_change_where_data_goes_are_refused(
     plugins: Plugins, config: dict[str, str], key: str
 ) -> None:
     found = judged(plugins, config)
-    assert said(found) == {key: "refused"}
+    assert said_of(found) == {key: "refused"}
     assert len(found.findings) == 1
 
 
@@ -142,7 +144,7 @@ def test_client_settings_that_would_change_where_data_goes_are_refused(
 def test_client_settings_that_are_done_otherwise_here_are_no_difference(
     plugins: Plugins, setting: dict[str, str]
 ) -> None:
-    assert said(judged(plugins, {**SOURCE, **setting})) == {}
+    assert said_of(judged(plugins, {**SOURCE, **setting})) == {}
 
 
 def test_a_misspelt_setting_of_a_client_is_told_the_right_one(plugins: Plugins) -> None:
@@ -167,26 +169,26 @@ def test_a_key_that_is_taken_without_effect_is_a_difference(plugins: Plugins) ->
         "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
         "s3.object.tagging": "true",
     }
-    assert said(judged(plugins, config)) == {"s3.object.tagging": "differs"}
+    assert said_of(judged(plugins, config)) == {"s3.object.tagging": "differs"}
 
 
 def test_positions_of_a_file_differ_only_where_there_are_some(plugins: Plugins) -> None:
-    assert said(judged(plugins, SOURCE, positions=Positions(1))) == {"file": "differs"}
-    assert said(judged(plugins, SINK, positions=Positions(1))) == {}
+    assert said_of(judged(plugins, SOURCE, positions=Positions(1))) == {"file": "differs"}
+    assert said_of(judged(plugins, SINK, positions=Positions(1))) == {}
 
 
 def test_what_copycat_would_refuse_is_said_in_its_words(plugins: Plugins) -> None:
     found = judged(plugins, {**SOURCE, "batch.size": "many"})
-    assert said(found) == {"batch.size": "refused"}
+    assert said_of(found) == {"batch.size": "refused"}
     assert "Invalid value many for configuration batch.size" in found.findings[0].text
 
 
 def test_a_value_with_a_placeholder_is_not_judged_and_its_provider_is_named(plugins: Plugins) -> None:
     config = {**SOURCE, "batch.size": "${vault:secret/kafka:size}"}
-    assert said(judged(plugins, config)) == {"batch.size": "runs"}
+    assert said_of(judged(plugins, config)) == {"batch.size": "runs"}
     rules = WorkerRules.of({"group.id": "workers"})
     with_file = judge_connector(connector(config), Surroundings(plugins, rules, providers={"file"}))
-    assert said(with_file) == {"batch.size": "missing"}
+    assert said_of(with_file) == {"batch.size": "missing"}
     known = judge_connector(connector(config), Surroundings(plugins, rules, providers={"vault"}))
     assert known.verdict is MigrationVerdict.RUNS
 
@@ -230,3 +232,95 @@ def test_no_secret_is_shown_to_people_or_programs(plugins: Plugins) -> None:
     judgement = judge(found, Surroundings(plugins, WorkerRules.of({"group.id": "workers"})))
     assert PASSWORD not in f"{tree(judgement)}{blocks(judgement)}"
     assert judgement.verdict is MigrationVerdict.REFUSED
+
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+WORKER_PASSWORD = "hunter2-hunter2"
+FILE = {
+    "bootstrap.servers": "localhost:9092",
+    "group.id": "connect-cluster",
+    "config.storage.topic": "connect-configs",
+    "offset.storage.topic": "connect-offsets",
+    "status.storage.topic": "connect-status",
+    "key.converter": JSON,
+    "value.converter": JSON,
+    "offset.flush.interval.ms": "10000",
+    "scheduled.rebalance.max.delay.ms": "300000",
+}
+PROVIDERS = "org.apache.kafka.common.config.provider."
+
+
+def said_of_file(plugins: Plugins, **changes: str) -> dict[str, str]:
+    properties = {**FILE, **{key.replace("_", "."): value for key, value in changes.items()}}
+    return {each.key: each.verdict.word for each in judge_worker(properties, plugins).findings}
+
+
+def test_nothing_is_said_of_a_file_that_is_fine(plugins: Plugins) -> None:
+    assert said_of_file(plugins) == {}
+    assert worst(each.verdict for each in judge_worker(FILE, plugins).findings) is MigrationVerdict.RUNS
+
+
+@pytest.mark.parametrize(
+    ("properties", "key", "verdict"),
+    [
+        ({"value.converter": "com.example.Converter"}, "value.converter", "missing"),
+        ({"metric.reporters": "com.example.Reporter"}, "metric.reporters", "missing"),
+        ({"rest.extension.classes": "com.example.Extension"}, "rest.extension.classes", "missing"),
+        (
+            {"config.providers": "v", "config.providers.v.class": "com.example.Vault"},
+            "config.providers.v.class",
+            "missing",
+        ),
+        (
+            {"connector.client.config.override.policy": "com.example.Policy"},
+            "connector.client.config.override.policy",
+            "refused",
+        ),
+        ({"offset.flush.interval.ms": "soon"}, "offset.flush.interval.ms", "refused"),
+        ({"ssl.truststore.location": "/trust.jks"}, "ssl.truststore.type", "refused"),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"},
+            "sasl.mechanism",
+            "refused",
+        ),
+        ({"plugin.path": "/usr/share/java"}, "plugin.path", "runs"),
+        ({"offset.flush.intervall.ms": "1"}, "offset.flush.intervall.ms", "runs"),
+    ],
+)
+def test_what_is_missing_refused_or_without_effect_is_named(
+    plugins: Plugins, properties: dict[str, str], key: str, verdict: str
+) -> None:
+    found = judge_worker({**FILE, **properties}, plugins).findings
+    assert [(each.key, each.verdict.word) for each in found if each.key == key] == [(key, verdict)]
+    assert all(each.fix for each in found)
+
+
+def test_a_provider_of_kafka_is_here(plugins: Plugins) -> None:
+    provider = {"config.providers": "f", "config.providers.f.class": f"{PROVIDERS}FileConfigProvider"}
+    assert judge_worker({**FILE, **provider}, plugins).findings == ()
+
+
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_a_default_that_is_another_here_is_told_where_the_file_leaves_it_open(
+    plugins: Plugins, key: str
+) -> None:
+    properties = {name: value for name, value in FILE.items() if name != key}
+    (finding,) = judge_worker(properties, plugins).findings
+    assert (finding.key, finding.verdict) == (key, MigrationVerdict.RUNS)
+    assert DEFAULTS[key][0] in finding.fix
+
+
+def test_no_secret_of_the_file_is_shown(plugins: Plugins) -> None:
+    secret = {
+        "ssl.truststore.location": "/trust.jks",
+        "ssl.truststore.password": WORKER_PASSWORD,
+        "offset.flush.interval.ms": WORKER_PASSWORD,
+        "sasl.password": WORKER_PASSWORD,
+    }
+    findings = judge_worker({**FILE, **secret}, plugins).findings
+    assert findings
+    assert WORKER_PASSWORD not in str(findings)
+
+
+def test_the_keys_that_are_judged_are_kafka_connects() -> None:
+    assert {*JAVA_CLASSES, *DEFAULTS, *WITHOUT_EFFECT} <= EVERYTHING

@@ -1,4 +1,4 @@
-"""create and apply: what is sent, what is said, and what is refused."""
+"""create and apply: the shapes of a file, what is sent, said and refused; what is to be moved here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,82 @@ import json
 from pathlib import Path
 
 import pytest
+from copycat_cli.connector_files import read_connector_file
+from copycat_cli.errors import ConnectorFileError
+from pytest_httpserver import HTTPServer
 
 from tests.unit.cli.conftest import PROPERTIES, Run
-from tests.unit.cli.fake_connect import FakeConnect
+from tests.unit.cli.fake_connect import FILE_SOURCE, FakeConnect
+
+
+def a_file(folder: Path, text: str) -> Path:
+    path = folder / "connector"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_request_carries_its_initial_state(tmp_path: Path) -> None:
+    text = json.dumps({"name": "c", "config": {"tasks.max": "1"}, "initial_state": "PAUSED"})
+    found = read_connector_file(a_file(tmp_path, text))
+    assert (found.name, found.config, found.initial_state) == ("c", {"tasks.max": "1", "name": "c"}, "PAUSED")
+
+
+def test_what_was_shown_about_a_connector_can_be_given_back(tmp_path: Path) -> None:
+    text = json.dumps({"name": "c", "type": "sink", "config": {"a": "b"}, "tasks": [], "topics": None})
+    assert read_connector_file(a_file(tmp_path, text)).config == {"a": "b", "name": "c"}
+
+
+def test_a_flat_map_names_itself(tmp_path: Path) -> None:
+    found = read_connector_file(a_file(tmp_path, '{"name": "c", "file": "ä"}'))
+    assert (found.name, found.config, found.initial_state) == ("c", {"name": "c", "file": "ä"}, None)
+
+
+def test_numbers_and_booleans_are_taken_as_they_were_written(tmp_path: Path) -> None:
+    text = '{"name": "c", "tasks.max": 1, "rate": 1.50, "enabled": true}'
+    expected = {"name": "c", "tasks.max": "1", "rate": "1.50", "enabled": "true"}
+    assert read_connector_file(a_file(tmp_path, text)).config == expected
+
+
+def test_properties_name_themselves(tmp_path: Path) -> None:
+    found = read_connector_file(a_file(tmp_path, "name = c \nfile=C\\:\\\\x\n"))
+    assert (found.name, found.config) == ("c", {"name": "c", "file": "C:\\x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("file=x\n", "no connector name. Add the key name"),
+        ('{"file": "x"}', "no connector name"),
+        ('{"name": "c", "topics": ["a"]}', "the value of 'topics' is a list; a configuration is a flat map"),
+        ('{"name": "c", "topics": null}', "the value of 'topics' is null"),
+        (
+            '{"name": "c", "config": {}, "inital_state": "PAUSED"}',
+            "unknown field 'inital_state' beside config",
+        ),
+        (
+            '{"name": "c", "config": {}, "initial_state": false}',
+            "initial_state must be one of RUNNING, PAUSED, STOPPED",
+        ),
+        ('{"name": "c", "config": {}, "initial_state": "GONE"}', "initial_state must be one of"),
+        ("[1]", "a connector's JSON is a map"),
+        ("{", "not valid JSON"),
+        ("a=\\u12", "not a properties file"),
+    ],
+)
+def test_anything_else_is_refused_naming_the_file(tmp_path: Path, text: str, why: str) -> None:
+    path = a_file(tmp_path, text)
+    with pytest.raises(ConnectorFileError) as refused:
+        read_connector_file(path)
+    assert why in refused.value.message
+    assert str(path) in refused.value.message
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "connector"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConnectorFileError, match="is not UTF-8 text"):
+        read_connector_file(path)
+
 
 CONFIG = {
     "name": "lines",
@@ -151,3 +224,54 @@ def test_what_was_done_before_a_refusal_is_told(run: Run, connect: FakeConnect, 
     assert (done.exit_code, done.stdout) == (4, "lines created\n")
     assert "The configuration of other is invalid" in done.stderr
     assert list(connect.connectors) == ["lines"]
+
+
+SINK = {
+    "name": "copy",
+    "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+    "topics": "lines",
+    "file": "/out.txt",
+}
+
+
+def test_a_cluster_whose_connectors_all_run_ends_with_zero(
+    run: Run, connect: FakeConnect, httpserver: HTTPServer
+) -> None:
+    connect.add("copy", config=SINK)
+    done = run("migrate", "check", "--connect-url", httpserver.url_for(""))
+    assert done.exit_code == 0, done.output
+    assert "1 run as they are" in done.stdout
+
+
+def test_differences_and_missing_things_end_with_one(
+    run: Run, connect: FakeConnect, httpserver: HTTPServer
+) -> None:
+    connect.add("copy", config=SINK)
+    connect.add("lines", config={"name": "lines", "connector.class": FILE_SOURCE, "topic": "t", "file": "/f"})
+    connect.connectors["lines"].offsets = [{"partition": {"filename": "/f"}, "offset": {"position": 3}}]
+    connect.add(
+        "orders", config={"name": "orders", "connector.class": "com.example.Orders", "password": "pw"}
+    )
+    done = run("migrate", "check", "--connect-url", httpserver.url_for(""), "-o", "json")
+    assert done.exit_code == 1, done.output
+    told = json.loads(done.stdout)
+    assert {each["name"]: each["verdict"] for each in told["connectors"]} == {
+        "copy": "runs",
+        "lines": "differs",
+        "orders": "missing",
+    }
+    assert told["verdict"] == "missing"
+    assert told["counts"] == {"runs": 1, "differs": 1, "refused": 0, "missing": 1}
+    assert not connect.changes
+
+
+def test_a_cluster_that_cannot_be_read_ends_with_two(run: Run) -> None:
+    for words in (("--connect-url", "http://127.0.0.1:1"), ()):
+        done = run("migrate", "check", *words)
+        assert done.exit_code == 2
+        assert "copycat migrate check: " in done.stderr
+
+
+def test_a_password_in_the_url_is_not_shown(run: Run) -> None:
+    done = run("migrate", "check", "--connect-url", "http://me:s3cret@127.0.0.1:1")
+    assert "s3cret" not in done.output

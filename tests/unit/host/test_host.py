@@ -1,4 +1,4 @@
-"""Commands to a host, without Kafka."""
+"""Commands to a host, without Kafka, and its questions and queries to the executor."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import threading
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConfigError, ConnectError, CopycatError, DataError, RetriableError
+from copycat_executor.taskhost.host_questions import HostQueries, OffsetQuestions
 from copycat_testkit.kafka import wait_until
 
 from tests.unit.host.host_world import FAILED, PAUSED, RUNNING, UNASSIGNED, QuietTask, World
@@ -119,3 +121,90 @@ def test_log_levels_have_javas_names(level: str, number: int) -> None:
 
 def _alive(name: str) -> bool:
     return any(thread.name == name for thread in threading.enumerate())
+
+
+REF = pb.TaskRef(connector="c")
+
+
+class AskedQuestions:
+    """Answers each question as the test says."""
+
+    def __init__(self, **answer: object) -> None:
+        self.questions = OffsetQuestions(self.hear)
+        self.answer = answer
+
+    def hear(self, event: pb.AttachRequest) -> None:
+        found = pb.OffsetsFound(sequence=event.offsets_wanted.sequence, **self.answer)  # type: ignore[arg-type]
+        threading.Thread(target=self.questions.answer, args=(found,)).start()
+
+
+def test_answers_come_in_the_order_asked() -> None:
+    asked = AskedQuestions(
+        offsets=[types_pb2.SourceOffset(partition=b"a", offset=b"1"), types_pb2.SourceOffset(partition=b"b")]
+    )
+
+    assert asked.questions.ask(REF, [b"a", b"b"]) == [b"1", None]
+
+
+def test_a_question_that_cannot_be_answered_may_be_asked_again() -> None:
+    with pytest.raises(RetriableError, match="no leader"):
+        AskedQuestions(error="no leader").questions.ask(REF, [b"a"])
+
+
+def test_nobody_waits_for_an_executor_that_is_gone() -> None:
+    questions = OffsetQuestions(lambda _: threading.Thread(target=lambda: questions.abandon()).start())  # noqa: PLW0108  # not bound yet
+
+    with pytest.raises(RetriableError, match="gone"):
+        questions.ask(REF, [b"a"])
+
+
+def test_an_answer_nobody_waits_for_is_dropped() -> None:
+    OffsetQuestions(lambda _: None).answer(pb.OffsetsFound(sequence=99))
+
+
+class AskedQueries:
+    """Answers each query as the test says."""
+
+    def __init__(self, **answer: object) -> None:
+        self.queries = HostQueries(self.hear)
+        self.wanted: list[pb.QueryWanted] = []
+        self._answer = answer
+
+    def hear(self, event: pb.AttachRequest) -> None:
+        self.wanted.append(event.query_wanted)
+        answered = pb.QueryAnswered(sequence=event.query_wanted.sequence, **self._answer)  # type: ignore[arg-type]
+        threading.Thread(target=self.queries.answer, args=(answered,)).start()
+
+
+def test_a_query_is_prepared_without_records_and_run_with_them() -> None:
+    asked = AskedQueries(schema="id INT", rows=b"rows")
+
+    assert asked.queries.prepare("SELECT 1", "value INT") == "id INT"
+    assert asked.queries.run("SELECT 1", "value INT", b"") == b"rows"
+    assert [(each.sql, each.columns, each.HasField("batch")) for each in asked.wanted] == [
+        ("SELECT 1", "value INT", False),
+        ("SELECT 1", "value INT", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("config.invalid", ConfigError),
+        ("connect.data", DataError),
+        ("connect.retriable", RetriableError),
+        ("connect.failed", ConnectError),
+        ("unheard.of", ConnectError),
+    ],
+)
+def test_a_refusal_is_the_error_its_code_says(code: str, error: type[CopycatError]) -> None:
+    with pytest.raises(error, match="because") as refused:
+        AskedQueries(error="because", error_code=code).queries.run("s", "c", b"")
+    assert type(refused.value) is error
+
+
+def test_no_query_waits_for_an_executor_that_is_gone() -> None:
+    queries = HostQueries(lambda _: threading.Thread(target=lambda: queries.abandon()).start())  # noqa: PLW0108  # not bound yet
+
+    with pytest.raises(RetriableError, match="gone"):
+        queries.prepare("s", "c")

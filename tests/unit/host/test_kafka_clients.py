@@ -1,7 +1,4 @@
-"""When a producer that delivers nothing is taken for stuck.
-
-When a consumer that returns nothing is taken for stuck.
-"""
+"""Kafka clients of a host: their addresses, when they are taken for stuck, what to do when Kafka refuses."""
 
 from __future__ import annotations
 
@@ -10,11 +7,80 @@ from typing import Any, cast
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from copycat_connect.errors import ConfigError
+from copycat_connect.failure_kind import FailureKind
 from copycat_executor.kafka import silent_producer
 from copycat_executor.kafka.client_config import producer_config
+from copycat_executor.kafka.connections import check_brokers
 from copycat_executor.kafka.producer import KafkaSender
+from copycat_executor.kafka.remedies import not_written
 from copycat_executor.kafka.silent_consumer import Doubts, Look
 from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, STUCK_AFTER_SECONDS, DeliveryWatch
+from copycat_executor.pipeline.task.failures import failure_of
+
+
+def check(servers: str) -> None:
+    check_brokers(producer_config({"bootstrap.servers": servers}, {}, "p"))
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        "127.0.0.1:9092",
+        "localhost:1",
+        "[::1]:9092",
+        "PLAINTEXT://127.0.0.1:9",
+        "no.such.host.invalid:1, 127.0.0.1:2",
+    ],
+)
+def test_addresses_one_of_which_has_a_host_pass(servers: str) -> None:
+    check(servers)
+
+
+@pytest.mark.parametrize("server", ["nowhere", "127.0.0.1", "host:port", ":9092", "::1:9092", "a:65536"])
+def test_an_address_without_host_or_port_is_refused_by_name(server: str) -> None:
+    with pytest.raises(ConfigError, match=r"Invalid url in bootstrap\.servers: .*Write host:port"):
+        check(f"127.0.0.1:9092,{server}")
+
+
+@pytest.mark.parametrize("servers", ["no.such.host.invalid:9092", ","])
+def test_addresses_none_of_which_has_a_host_are_refused(servers: str) -> None:
+    with pytest.raises(ConfigError, match=r"No resolvable bootstrap urls given in bootstrap\.servers"):
+        check(servers)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [KafkaError._UNKNOWN_PARTITION, pytest.param(KafkaError._DESTROY, id="while a record waited for it")],
+)
+def test_a_record_for_a_deleted_topic_says_that_it_was_deleted(code: int) -> None:
+    failure = not_written("orders", KafkaError(code))
+
+    assert "topic orders: it was deleted, or has no such partition" in str(failure)
+    assert "topic.creation.default.partitions" in str(failure)
+
+
+@pytest.mark.parametrize("code", [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC])
+def test_a_record_for_a_topic_that_never_was_says_that_nobody_creates_it(code: int) -> None:
+    assert "topic orders: it does not exist and nobody creates it" in str(
+        not_written("orders", KafkaError(code))
+    )
+
+
+@pytest.mark.parametrize(
+    "code", [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION]
+)
+def test_a_topic_that_was_there_may_be_there_again_and_one_that_never_was_has_to_be_made(code: int) -> None:
+    gone = not_written("orders", KafkaError(code), was_there=True)
+
+    assert "topic orders: it was deleted" in str(gone)
+    assert failure_of(gone, {}) is FailureKind.TRANSIENT
+    assert failure_of(not_written("orders", KafkaError(code)), {}) is FailureKind.CONFIGURATION
+
+
+def test_a_partition_that_went_while_a_record_waited_for_it_may_be_there_again() -> None:
+    assert failure_of(not_written("orders", KafkaError(KafkaError._DESTROY)), {}) is FailureKind.TRANSIENT
+
 
 TOPIC = "orders"
 REQUEST_SECONDS = 30.0

@@ -1,11 +1,24 @@
+"""What is wanted, and the actions that lead there from whatever runs, until nothing is left to do."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
 from copycat_connect.cluster import Instance, TargetState, TopicPartition
-from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
+from copycat_executor.domain.desired import (
+    NOTHING,
+    Assigned,
+    Configured,
+    Desired,
+    WantedConnector,
+    WantedTask,
+    assign,
+    desired,
+    generation_for,
+)
 from copycat_executor.domain.reconcile import (
+    Action,
     PublishTasks,
     SetConnectorTarget,
     SetTaskTarget,
@@ -22,6 +35,59 @@ from copycat_executor.domain.running import (
     RunningTask,
     instances_to_restart,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+ME = "127.0.0.1:9105"
+OTHER = "127.0.0.1:9205"
+
+
+def configured(target: TargetState = TargetState.STARTED, tasks: int = 1) -> dict[str, Configured]:
+    config = {"name": "orders"}
+    return {"orders": Configured("orders", config, target, tuple({"task": str(i)} for i in range(tasks)))}
+
+
+def test_an_assignment_without_a_configuration_is_not_wanted() -> None:
+    assigned = {Instance("orders"): assign(None, ME, 3, ())}
+    assert desired({}, assigned, ME).connectors == {}
+
+
+def test_an_assignment_of_another_worker_is_not_wanted() -> None:
+    assigned = {
+        Instance("orders"): assign(None, OTHER, 3, ()),
+        Instance("orders", 0): assign(None, OTHER, 4, ()),
+    }
+    found = desired(configured(), assigned, ME)
+    assert (found.connectors, found.tasks) == ({}, {})
+
+
+def test_a_task_beyond_the_committed_set_is_not_wanted() -> None:
+    assigned = {Instance("orders", 1): assign(None, ME, 3, ())}
+    assert desired(configured(tasks=1), assigned, ME).tasks == {}
+
+
+def test_a_stopped_connector_is_wanted_but_its_tasks_are_not() -> None:
+    assigned = {Instance("orders"): assign(None, ME, 3, ()), Instance("orders", 0): assign(None, ME, 4, ())}
+    found = desired(configured(TargetState.STOPPED), assigned, ME)
+    assert list(found.connectors) == ["orders"]
+    assert found.tasks == {}
+
+
+def test_a_new_generation_on_the_same_worker_continues_its_hold() -> None:
+    second = assign(assign(None, ME, 3, ()), ME, 7, (TopicPartition("t", 0),))
+    assert second == Assigned(ME, 7, since=3, partitions=(TopicPartition("t", 0),))
+    assert generation_for(3, second, ME) == 7
+
+
+def test_progress_made_before_another_worker_held_the_task_keeps_its_old_generation() -> None:
+    back = assign(assign(assign(None, ME, 3, ()), OTHER, 5, ()), ME, 7, ())
+    assert generation_for(3, back, ME) == 3
+
+
+def test_progress_of_a_task_no_longer_assigned_here_keeps_its_generation() -> None:
+    assert generation_for(3, None, ME) == 3
+    assert generation_for(3, assign(None, OTHER, 5, ()), ME) == 3
+
 
 CONFIG = {"name": "orders", "tasks.max": "1"}
 TASK = Instance("orders", 0)
@@ -158,3 +224,135 @@ def test_a_flagged_restart_means_failed_instances_or_all() -> None:
     assert instances_to_restart(running, "orders", include_tasks=True, only_failed=True) == (other,)
     assert instances_to_restart(running, "orders", include_tasks=False, only_failed=True) == ()
     assert instances_to_restart(running, "unknown", include_tasks=True, only_failed=False) == ()
+
+
+NAMES = st.sampled_from(["a", "b"])
+CONFIGS = st.sampled_from([{"v": "1"}, {"v": "2"}])
+TARGETS = st.sampled_from(TargetState)
+TASK_TARGETS = st.sampled_from([TargetState.STARTED, TargetState.PAUSED])
+GENERATIONS = st.integers(1, 3)
+PHASES = st.sampled_from(Phase)
+INSTANCES = st.builds(Instance, NAMES, st.integers(0, 2))
+
+
+@st.composite
+def desires(draw: st.DrawFn) -> Desired:
+    connectors = {
+        name: WantedConnector(name, draw(CONFIGS), draw(TARGETS), draw(GENERATIONS), draw(st.booleans()))
+        for name in draw(st.sets(NAMES))
+    }
+    tasks = {
+        instance: WantedTask(
+            instance,
+            draw(CONFIGS),
+            draw(CONFIGS),
+            3,
+            draw(TASK_TARGETS),
+            draw(GENERATIONS),
+            (),
+            draw(st.booleans()),
+        )
+        for instance in draw(st.sets(INSTANCES))
+    }
+    return Desired(connectors, tasks)
+
+
+@st.composite
+def runnings(draw: st.DrawFn) -> Running:
+    connectors = {
+        name: RunningConnector(
+            draw(CONFIGS), draw(GENERATIONS), draw(TARGETS), draw(PHASES), publish_due=draw(st.booleans())
+        )
+        for name in draw(st.sets(NAMES))
+    }
+    tasks = {
+        instance: RunningTask(
+            draw(CONFIGS),
+            draw(CONFIGS),
+            (),
+            draw(GENERATIONS),
+            draw(TASK_TARGETS),
+            draw(PHASES),
+            draw(st.booleans()),
+            draw(st.booleans()),
+        )
+        for instance in draw(st.sets(INSTANCES))
+    }
+    return Running(connectors, tasks)
+
+
+def perform(desired: Desired, running: Running, action: Action) -> tuple[Desired, Running]:
+    """Carry out an action as an ideal world would, at once."""
+    connectors, tasks, wanted = dict(running.connectors), dict(running.tasks), dict(desired.connectors)
+    match action:
+        case StartConnector(w):
+            due = w.target is TargetState.STARTED
+            connectors[w.name] = RunningConnector(
+                w.config, w.generation, w.target, Phase.SETTLED, publish_due=due
+            )
+        case SetConnectorTarget(name, target):
+            connectors[name] = replace(connectors[name], target=target, phase=Phase.SETTLED)
+        case StopConnector(name):
+            del connectors[name]
+        case PublishTasks(name):
+            connectors[name] = replace(connectors[name], publish_due=False)
+            wanted[name] = replace(wanted[name], publish=False)
+        case StartTask(t):
+            tasks[t.instance] = RunningTask(
+                t.connector_config, t.task_config, t.partitions, t.generation, t.target, Phase.SETTLED
+            )
+        case SetTaskTarget(instance, target):
+            tasks[instance] = replace(tasks[instance], target=target)
+        case StopTask(instance):
+            del tasks[instance]
+    return Desired(wanted, desired.tasks), Running(connectors, tasks)
+
+
+def settle(desired: Desired, running: Running) -> tuple[Desired, Running]:
+    for _ in range(10):
+        actions = reconcile(desired, running)
+        if not actions:
+            return desired, running
+        for action in actions:
+            desired, running = perform(desired, running, action)
+    raise AssertionError("never rests")
+
+
+@given(desires(), runnings())
+def test_it_comes_to_rest_with_what_is_wanted(desired: Desired, running: Running) -> None:
+    before = running
+    desired, running = settle(desired, running)
+    drained = {name for name, runs in before.connectors.items() if runs.phase is Phase.STOPPING}
+    assert set(running.connectors) - drained == set(desired.connectors) - drained
+    for name in set(desired.connectors) - drained:
+        wanted, runs = desired.connectors[name], running.connectors[name]
+        assert (runs.config, runs.generation) == (wanted.config, wanted.generation)
+        assert runs.target is wanted.target or runs.phase in (Phase.FAILED, Phase.STARTING)
+
+
+@given(desires(), runnings())
+def test_every_wanted_task_runs_under_its_generation_or_stays_failed_or_drains(
+    desired: Desired, running: Running
+) -> None:
+    _, settled = settle(desired, running)
+    for instance, wanted in desired.tasks.items():
+        runs = settled.tasks[instance]
+        assert runs.phase is Phase.STOPPING or runs.generation == wanted.generation
+    for instance, runs in settled.tasks.items():
+        assert instance in desired.tasks or runs.phase is Phase.STOPPING
+
+
+@given(desires(), runnings())
+def test_one_instance_gets_one_action_at_a_time(desired: Desired, running: Running) -> None:
+    seen: list[object] = []
+    for action in reconcile(desired, running):
+        match action:
+            case StartConnector(w):
+                seen.append(w.name)
+            case SetConnectorTarget(name) | StopConnector(name) | PublishTasks(name):
+                seen.append(name)
+            case StartTask(t):
+                seen.append(t.instance)
+            case SetTaskTarget(instance) | StopTask(instance):
+                seen.append(instance)
+    assert len(seen) == len(set(seen))

@@ -1,6 +1,12 @@
+"""The configuration of Spark's session, and the folders of its temporary files."""
+
 from __future__ import annotations
 
+import os
+import stat
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +14,12 @@ from copycat_connect.java_runtime import ClassArchive, Java, NoJavaError
 from copycat_executor.spark.archive import archive_file, use_options
 from copycat_executor.spark.command import command_line, find_java
 from copycat_executor.spark.conf import default_slots, driver_conf, python_of_hosts, session_conf, slots_of
+from copycat_executor.spark.scratch import (
+    FOLDER_PREFIX,
+    LOCKED_WITHIN_SECONDS,
+    ScratchFolder,
+    remove_abandoned,
+)
 
 
 def test_a_local_master_says_how_many_hosts_there_may_be() -> None:
@@ -98,3 +110,66 @@ def test_a_driver_runs_here_with_its_own_memory_and_repeats_nothing() -> None:
     assert conf["spark.task.maxFailures"] == "1"
     assert conf["spark.speculation"] == "false"
     assert "spark.drivers.memory" not in conf
+
+
+OWNER = """
+import signal
+from copycat_executor.spark.scratch import ScratchFolder
+
+folder = ScratchFolder()
+(folder.path / "blockmgr-1").mkdir()
+print(folder.path, flush=True)
+signal.pause()
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_folder_is_for_its_owner_only_and_goes_when_it_is_removed(temporary: Path) -> None:
+    folder = ScratchFolder()
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+    folder.remove()
+    folder.remove()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_stays_while_its_owner_lives_and_goes_at_the_next_start_after_it_was_killed(
+    temporary: Path,
+) -> None:
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True, env=environment
+    ) as owner:
+        try:
+            assert owner.stdout is not None
+            abandoned = Path(owner.stdout.readline().strip())
+            mine = ScratchFolder()
+            assert abandoned.exists()
+        finally:
+            owner.kill()
+    ScratchFolder()
+    assert not abandoned.exists()
+    assert mine.path.exists()
+
+
+def test_what_is_not_ours_is_left_alone(temporary: Path) -> None:
+    others = temporary / "others"
+    others.mkdir()
+    (temporary / f"{FOLDER_PREFIX}link").symlink_to(others)
+    (temporary / "spark-1").mkdir()
+    remove_abandoned(temporary)
+    assert len(list(temporary.iterdir())) == 3
+
+
+def test_a_folder_that_is_being_made_is_left_and_one_that_never_got_its_lock_goes(temporary: Path) -> None:
+    fresh, old = temporary / f"{FOLDER_PREFIX}fresh", temporary / f"{FOLDER_PREFIX}old"
+    for folder in (fresh, old):
+        folder.mkdir()
+    long_ago = fresh.stat().st_mtime - 2 * LOCKED_WITHIN_SECONDS
+    os.utime(old, (long_ago, long_ago))
+    remove_abandoned(temporary)
+    assert [each.name for each in temporary.iterdir()] == [fresh.name]

@@ -1,20 +1,29 @@
-"""The parent of the hosts: it loads all of ours and nothing of others, and forks for its own user alone."""
+"""Processes of Spark: the daemon that forks hosts, drivers, a JVM that hangs."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import queue
 import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
+from copycat_executor.spark import jvm_watch
 from copycat_executor.spark.daemon import OwnSocket, owner_of
+from copycat_executor.spark.driver_launcher import DriverLauncher
+from copycat_executor.spark.jvm_watch import JvmWatch
+from copycat_executor.taskhost.spec import HostSpec
+from copycat_testkit.kafka import wait_until
+from py4j.protocol import Py4JError
 
 PROBE = """
 import json, sys, threading
@@ -122,3 +131,111 @@ def test_a_client_that_speaks_both_protocols_is_known_as_java_is() -> None:
 
         connection, _ = server.accept()
         connection.close()
+
+
+SPEC = HostSpec("a:1/driver-1", "a:1", "token")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the file of the module that stands for a driver."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return tmp_path / "played_driver.py"
+
+
+def launched(properties: dict[str, str]) -> tuple[DriverLauncher, queue.Queue[tuple[str, str | None]]]:
+    ends: queue.Queue[tuple[str, str | None]] = queue.Queue()
+    launcher = DriverLauncher(properties, "played_driver")
+    launcher.launch(SPEC, lambda host, reason: ends.put((host, reason)))
+    return launcher, ends
+
+
+def test_a_driver_gets_its_spec_and_the_properties_of_spark_alone(program: Path) -> None:
+    given = program.with_name("given.json")
+    program.write_text(f"import sys, pathlib\npathlib.Path({str(given)!r}).write_text(sys.stdin.read())\n")
+    _, ends = launched({"spark.drivers.memory": "1g", "producer.sasl.password": "secret"})
+    assert ends.get(timeout=60) == (SPEC.host_id, None)
+    told = json.loads(given.read_text())
+    assert HostSpec.from_json(told["spec"]) == SPEC
+    assert told["properties"] == {"spark.drivers.memory": "1g"}
+
+
+def test_the_end_of_a_driver_whose_heap_was_full_names_the_setting(program: Path) -> None:
+    program.write_text("raise SystemExit(3)\n")
+    _, ends = launched({})
+    host, reason = ends.get(timeout=60)
+    assert host == SPEC.host_id
+    assert "spark.drivers.memory" in (reason or "")
+
+
+def test_a_driver_is_ended_by_force(program: Path) -> None:
+    program.write_text(
+        "import os, pathlib, time\n"
+        f"pathlib.Path({str(program.with_name('pid'))!r}).write_text(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    launcher, ends = launched({})
+    file = program.with_name("pid")
+    wait_until(lambda: file.is_file() and file.read_text(), 60, "it runs")
+    pid = int(file.read_text())
+    assert asyncio.run(launcher.kill_and_wait(SPEC.host_id, pid))
+    host, reason = ends.get(timeout=60)
+    assert (host, reason) == (SPEC.host_id, "its driver of Spark ended with exit code -9")
+    assert not psutil.pid_exists(pid)
+    assert pid != os.getpid()
+
+
+SECONDS = 60.0
+
+
+class Jvm:
+    """Answers until it hangs, or has ended."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.hangs = threading.Event()
+        self.thawed = threading.Event()
+        self.gone = False
+        self.killed = threading.Event()
+
+    def ask(self) -> None:
+        self.asked += 1
+        if self.gone:
+            raise Py4JError
+        if self.hangs.is_set():
+            self.thawed.wait(SECONDS)
+
+
+@pytest.fixture
+def jvm() -> Jvm:
+    return Jvm()
+
+
+@pytest.fixture
+def watch(jvm: Jvm) -> Iterator[JvmWatch]:
+    # Looks are so many that a machine which stands still is no reason to end what answers.
+    watching = JvmWatch(jvm.ask, jvm.killed.set, interval_seconds=0.02)
+    watching.start()
+    yield watching
+    watching.stop()
+    jvm.thawed.set()
+
+
+def test_one_that_hangs_is_ended(jvm: Jvm, watch: JvmWatch) -> None:
+    wait_until(lambda: jvm.asked > 3, SECONDS, "it is asked")
+    jvm.hangs.set()
+    assert jvm.killed.wait(SECONDS)
+
+
+def test_one_that_is_gone_is_left_to_who_watches_its_end(jvm: Jvm, watch: JvmWatch) -> None:
+    jvm.gone = True
+    wait_until(lambda: jvm.asked > 0, SECONDS, "it is asked")
+    wait_until(lambda: not _watching(), SECONDS, "nobody asks any more")
+    assert not jvm.killed.is_set()
+
+
+def _watching() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == "spark-jvm-hangs"]
+
+
+def test_it_has_half_a_minute() -> None:
+    assert jvm_watch.INTERVAL_SECONDS * jvm_watch.MOST_LOOKS == 30.0

@@ -1,7 +1,11 @@
-"""The compose files name every role, limit each container and give nothing away."""
+"""The compose files: roles, limits, images, TLS, and that nothing is given away."""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +15,15 @@ from copycat_connect.cluster import is_wildcard
 from copycat_connect.config.properties import parse_properties
 from copycat_executor.settings import read_settings as read_executor
 from copycat_gateway.settings import read_settings as read_gateway
+from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.roles import GRPC_ROLES, ROLE_BY_NAME, ROLES
 from copycat_launcher.worker_properties import DISTRIBUTED, OFFSET_FILE, STANDALONE
+from copycat_rest.contexts import own_context
+from copycat_rpc.tls import services_tls
+
+from tests.tls_override import COMPOSE, MOUNTED, SCRIPT, guards, shell
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-COMPOSE = DEPLOY / "compose"
 FILES = ("compose.yaml", "small.yaml", "standalone.yaml")
 SECRET = ("password", "secret", "jaas", "credential", "token")
 
@@ -140,3 +148,93 @@ def test_no_secret_is_written_down(file: str) -> None:
 
 def test_roles_are_what_the_launcher_knows() -> None:
     assert [role.name for role in ROLES if role.name not in targets()] == []
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "certificates"
+    made = shell(f"sh {SCRIPT} {folder}", environment=os.environ)
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def test_every_service_of_ours_gets_it_and_nothing_else_changes() -> None:
+    ours = {name for name, service in services("compose.yaml").items() if "build" in service}
+    override = services("tls.yaml")
+
+    assert set(override) == ours
+    for service in override.values():
+        assert set(service) == {"volumes"}
+        own, shown = service["volumes"]
+        assert own == "./tls.properties:/etc/copycat/worker.properties:ro"
+        assert shown.endswith(f"/mounted:{MOUNTED}:ro")
+
+
+def test_its_properties_are_those_without_tls_and_the_guards(certificates: Path) -> None:
+    plain, encrypted = properties("worker.properties"), properties("tls.properties")
+
+    assert {key for key in encrypted if encrypted[key] != plain.get(key)} == {
+        "listeners",
+        *guards(certificates),
+    }
+    assert set(plain) <= set(encrypted)
+    assert encrypted["listeners"] == plain["listeners"].replace("http://", "https://")
+
+
+def test_the_services_take_its_properties(certificates: Path) -> None:
+    given = properties("tls.properties") | guards(certificates)
+
+    DISTRIBUTED.parse(given)
+    read_gateway(given)
+    assert list(warnings_about(given)) == []
+
+
+def test_services_ask_each_other_and_users_for_certificates(certificates: Path) -> None:
+    given = properties("tls.properties") | guards(certificates)
+
+    between = services_tls(given)
+    assert between is not None
+    assert (between.asks_clients, between.server_name) == (True, "copycat")
+    assert given["listeners.https.ssl.client.auth"] == "required"
+    assert own_context(given) is not None  # the health check's: it shakes hands with the listener's
+
+
+def test_containers_may_read_what_is_mounted_and_nobody_else_may(certificates: Path) -> None:
+    modes = {
+        str(path.relative_to(certificates)): stat.S_IMODE(path.stat().st_mode)
+        for path in (certificates, *certificates.rglob("*"))
+    }
+
+    assert modes == {
+        ".": 0o700,
+        "authority.key": 0o600,
+        "client.pem": 0o600,
+        "mounted": 0o755,
+        "mounted/authority.pem": 0o644,
+        "mounted/service.pem": 0o644,
+    }
+
+
+def test_a_folder_that_is_there_is_left_alone(certificates: Path) -> None:
+    before = {path: path.read_bytes() for path in certificates.rglob("*") if path.is_file()}
+
+    again = shell(f"sh {SCRIPT} {certificates}", environment=os.environ)
+
+    assert again.returncode != 0
+    assert {path: path.read_bytes() for path in certificates.rglob("*") if path.is_file()} == before
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_image_of_executors_has_every_distribution_of_plugins() -> None:
+    shipped = {
+        project["name"]
+        for path in ROOT.glob("libs/*/pyproject.toml")
+        if "copycat.plugins"
+        in (project := tomllib.loads(path.read_text())["project"]).get("entry-points", {})
+    }
+    executor = tomllib.loads((ROOT / "services/executor/pyproject.toml").read_text())["project"]
+    (line,) = re.findall(r'EXECUTOR="([^"]+)"', (ROOT / "deploy/images/Dockerfile").read_text())
+    assert shipped <= {*line.split(), *executor["dependencies"]}
+    assert "copycat-jdbc" in shipped

@@ -1,4 +1,4 @@
-"""What several processes of tests do: in which order they are given the groups, and who compiles what."""
+"""A run of tests: what goes to which process, what lives how long, which cases of a family are kept."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-pytestmark = pytest.mark.long
+from copycat_testkit.sampling import sampled
 
 ROOT = Path(__file__).parents[3]
 FILE = "import pytest\n\n@pytest.mark.parametrize('n', range({}))\ndef test_it(n):\n    assert n >= 0\n"
@@ -52,6 +52,7 @@ def order(folder: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@pytest.mark.long
 def test_the_group_that_takes_longest_comes_first_and_how_long_it_took_is_known_the_next_time(
     tmp_path: Path,
 ) -> None:
@@ -69,6 +70,7 @@ def test_the_group_that_takes_longest_comes_first_and_how_long_it_took_is_known_
     assert order(tmp_path) == [many, two, few]
 
 
+@pytest.mark.long
 def test_each_of_several_processes_compiles_a_share_of_the_files_before_all_of_them_collect(
     tmp_path: Path,
 ) -> None:
@@ -82,3 +84,56 @@ def test_each_of_several_processes_compiles_a_share_of_the_files_before_all_of_t
     one, other = (set((tmp_path / name).read_text().split()) for name in ("gw0", "gw1"))
     assert {"test_a", "test_c"} <= one
     assert {"test_b", "test_d"} <= other
+
+
+FILES = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "libs/testkit").rglob("*.py")]
+SCOPE = re.compile(r'^@[\w.]*fixture\([^)]*\bscope="(\w+)"[^)]*\)\n(?:async )?def (\w+)', re.MULTILINE)
+FIXTURES = {
+    (scope, file.relative_to(ROOT), name) for file in FILES for scope, name in SCOPE.findall(file.read_text())
+}
+
+
+def test_nothing_but_the_shared_broker_lives_as_long_as_the_run() -> None:
+    found = {(str(file), name) for scope, file, name in FIXTURES if scope == "session"}
+
+    assert found == {("libs/testkit/copycat_testkit/kafka.py", "kafka")}
+
+
+def test_a_fixture_of_a_folder_is_one_that_pytest_ends_with_the_folder() -> None:
+    """That is a fixture in the conftest of a package; any other waits for the end of the run."""
+    files = {file for scope, file, _ in FIXTURES if scope == "package"}
+    folders = {folder for file in files for folder in file.parents if folder.is_relative_to("tests")}
+
+    assert files
+    assert {file.name for file in files} == {"conftest.py"}
+    assert [folder for folder in folders if not (ROOT / folder / "__init__.py").exists()] == []
+
+
+def kept(cases: list[Any]) -> list[Any]:
+    return [case for case in cases if not any(mark.name == "long" for mark in getattr(case, "marks", ()))]
+
+
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [(1, [0]), (2, [0, 9]), (4, [0, 3, 6, 9]), (10, list(range(10))), (50, list(range(10)))],
+)
+def test_the_kept_cases_are_spread_evenly(keep: int, expected: list[int]) -> None:
+    assert kept(sampled(range(10), keep=keep)) == expected
+    assert len(sampled(range(10), keep=keep)) == 10
+
+
+def test_cases_of_several_values_and_with_marks_keep_them() -> None:
+    pairs = sampled([(1, 2), (3, 4)], keep=1, several=True)
+    marked = sampled([1, pytest.param(2, marks=pytest.mark.row("x"), id="two")], keep=1)
+
+    assert pairs[1].values == (3, 4)
+    assert (marked[1].id, [mark.name for mark in marked[1].marks]) == ("two", ["row", "long"])
+
+
+def test_a_tuple_is_one_value_unless_it_is_said_to_be_several() -> None:
+    assert sampled([(1, 2), (3, 4)], keep=1)[1].values == ((3, 4),)
+
+
+def test_a_family_keeps_at_least_one_case() -> None:
+    with pytest.raises(ValueError, match="keep is 0"):
+        sampled([1], keep=0)

@@ -1,9 +1,12 @@
-"""The check of pages and docstrings in `make lint` finds what it is there for."""
+"""The checks of `make lint` find what they are there for: words, class names, modules that are too short."""
 
 from __future__ import annotations
 
+import grimp
 import pytest
 
+from tools.check_names import repeated
+from tools.check_size import splinters
 from tools.check_words import LEFT_OUT, ROOT, faults_of_code, faults_of_page
 
 DECISION = "# 7. Hosts keep idle tasks\n"
@@ -62,3 +65,29 @@ def test_other_docstrings_and_texts_in_code_pass() -> None:
 
 def test_what_is_left_out_is_there() -> None:
     assert not [name for name in LEFT_OUT if not (ROOT / name).exists()]
+
+
+def test_a_name_is_repeated_where_several_modules_have_it_in_public() -> None:
+    modules = [
+        ("a.py", "class Health: ...\nclass _Own: ...\nclass Outer:\n    class Inner: ...\n"),
+        ("b.py", "class Health: ...\nclass _Own: ...\nclass Inner: ...\n"),
+        ("c.py", "class Other: ...\n"),
+    ]
+
+    assert repeated(modules) == {"Health": ["a.py", "b.py"]}
+
+
+def test_a_short_module_that_one_neighbour_alone_imports_is_found() -> None:
+    graph = grimp.ImportGraph()
+    for importer, imported in (
+        ("a.room.door", "a.room.hinge"),
+        ("a.room.door", "a.room.frame"),
+        ("a.room.window", "a.room.frame"),
+        ("a.house", "a.room.window"),
+        ("a.room.door", "a.room.settings"),
+        ("a.room.door", "a.room.wall"),
+    ):
+        graph.add_import(importer=importer, imported=imported)
+    lines = dict.fromkeys(graph.modules, 20) | {"a.room.wall": 80}
+
+    assert list(splinters(graph, lines)) == [("a.room.hinge", "a.room.door")]

@@ -1,6 +1,6 @@
 """A Kafka Connect older than STOPPED (3.4, before KIP-875) takes over: what was stopped is paused there.
 
-`make test` compares our record of it with the one that is read here (`tests/unit/config/test_codec.py`).
+`make test` compares our record of it with the one that is read here (`tests/unit/config/test_topic.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
 from tests.plain_hosts import on_plain_hosts
-from tests.unit.config.test_codec import TAKEN_FOR_PAUSED
+from tests.unit.config.test_topic import TAKEN_FOR_PAUSED
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 

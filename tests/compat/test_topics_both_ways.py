@@ -2,7 +2,7 @@
 
 The topics are compressed, as in many clusters of Kafka Connect: by the broker, which writes with the codec of
 each topic, or by the producers of Kafka Connect's worker. `make test` compares our records with some that
-Kafka Connect wrote: `tests/unit/config/test_codec.py`, `tests/unit/status/test_codec.py`.
+Kafka Connect wrote: `tests/unit/config/test_topic.py`, `tests/unit/status/test_topic.py`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from copycat_launcher.log_files import FORMER_LOGS, keep_small, open_log, rotate
 from copycat_launcher.role_process import RoleProcess
 from copycat_testkit.eventually import eventually
 
-from tests.unit.launcher.unwatched import unwatched
+from tests.unit.launcher.test_role_process import unwatched
 
 
 def a_child(script: str) -> subprocess.Popen[bytes]:

@@ -8,10 +8,13 @@ import pytest
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.retry import RetryPolicy
+from copycat_executor.children.template import Template
 from copycat_executor.connectors import publishing
 from copycat_executor.outbox import trouble_outbox
 
 from tests.contract.executor.world import SOURCE, World, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def begin(it: World, config: dict[str, str]) -> int:
@@ -38,9 +41,11 @@ async def well(it: World) -> None:
     await it.until(lambda: not it.status.troubles, "no trouble any more")
 
 
-async def test_a_source_that_is_away_is_waited_for_until_the_work_can_be_divided(tmp_path: Path) -> None:
+async def test_a_source_that_is_away_is_waited_for_until_the_work_can_be_divided(
+    tmp_path: Path, template: Template
+) -> None:
     source = tmp_path / "source"
-    async with world() as it:
+    async with world(template=template) as it:
         generation = await begin(it, {"source": str(source)})
         told = await trouble_of(it)
         assert (told.kind, told.text) == (pb.TROUBLE_KIND_WAITS, f"{source} is not there")
@@ -51,9 +56,11 @@ async def test_a_source_that_is_away_is_waited_for_until_the_work_can_be_divided
         await well(it)
 
 
-async def test_what_somebody_has_to_mend_is_told_as_lasting_with_its_error(tmp_path: Path) -> None:
+async def test_what_somebody_has_to_mend_is_told_as_lasting_with_its_error(
+    tmp_path: Path, template: Template
+) -> None:
     source = tmp_path / "source"
-    async with world() as it:
+    async with world(template=template) as it:
         await begin(it, {"source": str(source), "source.lost": "true"})
         told = await trouble_of(it)
         assert (told.kind, told.call, told.lasting) == (pb.TROUBLE_KIND_RETRIES, "task_configs", True)
@@ -65,12 +72,12 @@ async def test_what_somebody_has_to_mend_is_told_as_lasting_with_its_error(tmp_p
 
 
 async def test_a_connector_that_says_its_source_is_back_is_asked_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: Template
 ) -> None:
     monkeypatch.setattr(publishing, "RETRY", RetryPolicy(first=600.0, ceiling=600.0))
     monkeypatch.setattr(publishing, "SHORTEST_PAUSE_SECONDS", 0.0)
     source = tmp_path / "source"
-    async with world() as it:
+    async with world(template=template) as it:
         await begin(it, {"source": str(source), "source.watched": "true"})
         await trouble_of(it)
         source.touch()
@@ -99,8 +106,10 @@ async def test_what_a_connector_says_it_waits_for_is_told_without_its_secrets(
 
 
 @pytest.mark.parametrize("says", ["", "a table"], ids=["raised", "said"])
-async def test_who_is_told_to_rest_or_deleted_waits_for_nothing(tmp_path: Path, says: str) -> None:
-    async with world() as it:
+async def test_who_is_told_to_rest_or_deleted_waits_for_nothing(
+    tmp_path: Path, says: str, template: Template
+) -> None:
+    async with world(template=template) as it:
         await begin(it, {"source": str(tmp_path / "source"), "source.says": says})
         for target in (types_pb2.TARGET_STATE_PAUSED, types_pb2.TARGET_STATE_STOPPED):
             await trouble_of(it)
@@ -114,12 +123,12 @@ async def test_who_is_told_to_rest_or_deleted_waits_for_nothing(tmp_path: Path, 
 
 
 async def test_what_lasts_is_a_line_with_the_connector_and_an_act_and_so_is_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, template: Template
 ) -> None:
     caplog.set_level("INFO")
     monkeypatch.setattr(trouble_outbox, "NOTED_AFTER_SECONDS", 0.2)
     source = tmp_path / "source"
-    async with world() as it:
+    async with world(template=template) as it:
         await begin(it, {"source": str(source)})
         why = f"{source} is not there"
         await it.until(lambda: it.status.acts == [("waits", why)], "it is in the history")

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_executor.children.template import Template
 from copycat_rpc.errors import RemoteError
 
-from tests.contract.executor.world import SINK, SOURCE, World, loaded_template, world
+from tests.contract.executor.world import SINK, SOURCE, World, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def template() -> AsyncIterator[Template]:
-    async with loaded_template() as running:
-        yield running
 
 
 async def begin(it: World, config: dict[str, str]) -> int:

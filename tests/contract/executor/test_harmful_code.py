@@ -1,22 +1,23 @@
-"""Code of connectors and plugins that ends, holds or fills its process: it is found, and others run on."""
+"""Code of connectors that ends, holds or fills its process: it is found, and others run on."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import logging
 import socket
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
-from copycat_executor.children import child_process, plugin_watch, question_processes
+from copycat_executor.children import child_process, question_processes
+from copycat_executor.children.template import Template
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.messages import config_to_proto
 
-from tests.contract.executor.world import SOURCE, World, processes, template, world
+from tests.contract.executor.world import SOURCE, World, processes, template_process, validate, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OFF = {"errors.restart": "off"}
 PATIENCE = 60.0
@@ -32,12 +33,6 @@ def _soon_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 3.0)
 
 
-async def validate(it: World, name: str, config: dict[str, str]) -> pb.ValidateConnectorResponse:
-    request = pb.ValidateConnectorRequest(config=config_to_proto({"name": name, **config}))
-    answer: pb.ValidateConnectorResponse = await it.gateway.ValidateConnector(request, timeout=PATIENCE)
-    return answer
-
-
 async def begin(it: World, name: str, config: dict[str, str]) -> None:
     it.config.put(name, {**SOURCE, **config})
     it.scheduler.assign(it.worker, name)
@@ -46,8 +41,9 @@ async def begin(it: World, name: str, config: dict[str, str]) -> None:
 @pytest.mark.usefixtures("_soon_noticed")
 async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_answered_at_once(
     monkeypatch: pytest.MonkeyPatch,
+    template: Template,
 ) -> None:
-    async with world(plugin_call=PATIENCE) as it:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         (shared,) = processes()
@@ -58,7 +54,7 @@ async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_an
         await begin(it, "bad", {"on.start": "backtrack", **OFF})
         await it.until(lambda: shared.cpu_times().user > before + 0.5, "it holds the process")
         for each in range(10):
-            assert (await validate(it, f"other{each}", SOURCE)).error_count == 0
+            assert (await validate(it, SOURCE, name=f"other{each}")).error_count == 0
         assert (await it.gateway.ListPlugins(pb.ListPluginsRequest())).plugins
         keys = pb.GetPluginConfigRequest(plugin="ProbeSource")
         assert (await it.gateway.GetPluginConfig(keys)).keys
@@ -75,13 +71,13 @@ async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_an
 
 @pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("harm", ["backtrack", "exit"])
-async def test_a_validation_that_ends_its_process_ends_no_other(harm: str) -> None:
-    async with world(plugin_call=PATIENCE) as it:
+async def test_a_validation_that_ends_its_process_ends_no_other(harm: str, template: Template) -> None:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         before = processes()
-        hostile = asyncio.create_task(validate(it, "bad", {**SOURCE, "on.validate": harm}))
-        others = [asyncio.create_task(validate(it, f"good{each}", SOURCE)) for each in range(3)]
+        hostile = asyncio.create_task(validate(it, {**SOURCE, "on.validate": harm}, name="bad"))
+        others = [asyncio.create_task(validate(it, SOURCE, name=f"good{each}")) for each in range(3)]
         assert [(await each).error_count for each in others] == [0, 0, 0]
         with pytest.raises(RemoteError, match="ended the process that it ran in, where nothing else ran"):
             await hostile
@@ -92,23 +88,26 @@ async def test_a_validation_that_ends_its_process_ends_no_other(harm: str) -> No
 @pytest.mark.usefixtures("_soon_noticed")
 async def test_a_process_that_answered_well_is_asked_again_unless_something_goes_on_there(
     monkeypatch: pytest.MonkeyPatch,
+    template: Template,
 ) -> None:
     monkeypatch.setattr(question_processes, "MAX_IDLE", 1)
     monkeypatch.setattr(question_processes, "IDLE_SECONDS", PATIENCE)
-    async with world(plugin_call=PATIENCE) as it:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         for _ in range(2):
-            assert (await validate(it, "good", SOURCE)).error_count == 0
+            assert (await validate(it, SOURCE, name="good")).error_count == 0
         (used,) = processes()
-        assert (await validate(it, "leaves", {**SOURCE, "on.validate": "backtrack later"})).error_count == 0
+        assert (
+            await validate(it, {**SOURCE, "on.validate": "backtrack later"}, name="leaves")
+        ).error_count == 0
         assert processes() == [used]
-        assert (await validate(it, "good", SOURCE)).error_count == 0
+        assert (await validate(it, SOURCE, name="good")).error_count == 0
         assert used not in processes()
 
 
 @pytest.mark.usefixtures("_soon_noticed")
-async def test_what_something_else_ended_is_asked_once_more() -> None:
-    async with world(plugin_call=PATIENCE) as it:
-        asked = asyncio.create_task(validate(it, "unlucky", {**SOURCE, "on.validate": "hang"}))
+async def test_what_something_else_ended_is_asked_once_more(template: Template) -> None:
+    async with world(plugin_call=PATIENCE, template=template) as it:
+        asked = asyncio.create_task(validate(it, {**SOURCE, "on.validate": "hang"}, name="unlucky"))
         ended: set[psutil.Process] = set()
 
         def end_them() -> bool:
@@ -126,8 +125,10 @@ async def test_what_something_else_ended_is_asked_once_more() -> None:
 
 @pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("harm", ["exit", "backtrack", "backtrack later"])
-async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_the_reason(harm: str) -> None:
-    async with world(plugin_call=PATIENCE) as it:
+async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_the_reason(
+    harm: str, template: Template
+) -> None:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         await begin(it, "bad", {"on.start": harm, **OFF})
@@ -138,13 +139,15 @@ async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_t
         await it.status_is("RUNNING", "good")
         await it.until(lambda: len(processes()) == 1, "its process is gone")
         assert set(it.status.states("good")) == {"RUNNING"}
-        assert (await validate(it, "other", SOURCE)).error_count == 0
+        assert (await validate(it, SOURCE, name="other")).error_count == 0
 
 
 @pytest.mark.usefixtures("_soon_noticed")
-async def test_of_connectors_that_start_together_only_the_one_that_ends_its_process_is_failed() -> None:
+async def test_of_connectors_that_start_together_only_the_one_that_ends_its_process_is_failed(
+    template: Template,
+) -> None:
     names = [f"good{each}" for each in range(4)]
-    async with world(plugin_call=PATIENCE) as it:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         for name in names[:2]:
             await begin(it, name, {})
         await begin(it, "bad", {"on.start": "exit", **OFF})
@@ -157,8 +160,10 @@ async def test_of_connectors_that_start_together_only_the_one_that_ends_its_proc
 
 
 @pytest.mark.usefixtures("_soon_noticed")
-async def test_a_connector_that_harms_is_restarted_by_the_policy_and_never_again_beside_others() -> None:
-    async with world(plugin_call=PATIENCE) as it:
+async def test_a_connector_that_harms_is_restarted_by_the_policy_and_never_again_beside_others(
+    template: Template,
+) -> None:
+    async with world(plugin_call=PATIENCE, template=template) as it:
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         await begin(it, "bad", {"on.start": "exit", "errors.restart.backoff.ms": "100"})
@@ -172,8 +177,10 @@ async def test_a_connector_that_harms_is_restarted_by_the_policy_and_never_again
 
 @pytest.mark.usefixtures("_soon_noticed")
 @pytest.mark.parametrize("call", ["on.start", "on.task.configs"])
-async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_own(call: str) -> None:
-    async with world(plugin_call=2.0) as it:
+async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_own(
+    call: str, template: Template
+) -> None:
+    async with world(plugin_call=2.0, template=template) as it:
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         (shared,) = processes()
@@ -189,10 +196,12 @@ async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_
 
 
 @pytest.mark.usefixtures("_soon_noticed")
-async def test_a_validation_that_computes_for_ever_is_ended_when_nobody_waits_for_it() -> None:
-    async with world(plugin_call=2.0) as it:
+async def test_a_validation_that_computes_for_ever_is_ended_when_nobody_waits_for_it(
+    template: Template,
+) -> None:
+    async with world(plugin_call=2.0, template=template) as it:
         with pytest.raises(RemoteError) as late:
-            await validate(it, "spins", {**SOURCE, "on.validate": "spin"})
+            await validate(it, {**SOURCE, "on.validate": "spin"}, name="spins")
         assert late.value.remote_code.name == "plugin.hangs"
         await it.until(lambda: processes() == [], "it was ended")
 
@@ -204,12 +213,12 @@ async def test_nobody_is_failed_or_kept_apart_because_processes_of_connectors_st
     monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", PATIENCE)
     monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", PATIENCE)
     async with world(plugin_call=2.0) as it:
-        slow = template()
+        slow = template_process()
         slow.suspend()  # as a machine does that has too much to do
         await begin(it, "slow", OFF)
         for _ in range(3):
             with pytest.raises(RemoteError, match="currently starting the process of the connectors"):
-                await validate(it, "asked", SOURCE)
+                await validate(it, SOURCE, name="asked")
         slow.resume()
         await it.status_is("RUNNING", "slow")
         assert len(processes()) == 1
@@ -221,8 +230,8 @@ async def test_connectors_run_on_without_the_template_and_the_next_one_makes_cop
         await begin(it, "good", {})
         await it.status_is("RUNNING", "good")
         (shared,) = found = processes()
-        template().kill()
-        assert (await validate(it, "other", SOURCE)).error_count == 0
+        template_process().kill()
+        assert (await validate(it, SOURCE, name="other")).error_count == 0
         assert shared.is_running()
         assert it.status.states("good") == ["RUNNING"]
         shared.kill()
@@ -239,7 +248,7 @@ async def test_copies_that_cannot_be_made_are_made_once_they_can(monkeypatch: py
         with monkeypatch.context() as none_left:
             none_left.setattr(socket, "socketpair", refused)
             await begin(it, "waits", OFF)
-            asked = asyncio.create_task(validate(it, "asked", SOURCE))
+            asked = asyncio.create_task(validate(it, SOURCE, name="asked"))
             await asyncio.wait((asked,), timeout=1)
             assert not asked.done()
         assert (await asked).error_count == 0
@@ -259,8 +268,10 @@ def rests(process: psutil.Process) -> bool:
     return process.cpu_percent(0.2) < 20
 
 
-async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_process_stays() -> None:
-    async with world() as it:
+async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_process_stays(
+    template: Template,
+) -> None:
+    async with world(template=template) as it:
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("RUNNING", "orders")
@@ -274,8 +285,10 @@ async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_
         assert process() == before
 
 
-async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_process() -> None:
-    async with world() as it:
+async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_process(
+    template: Template,
+) -> None:
+    async with world(template=template) as it:
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("RUNNING", "orders")
@@ -301,98 +314,3 @@ async def test_a_connector_that_takes_too_much_memory_fails_alone_and_its_status
         await it.status_is("FAILED", "leaks")
         assert "connector.memory.max allows 300 MB" in it.status.trace("leaks")
         assert (process(), it.status.states("orders")) == (before, ["RUNNING"])
-
-
-CODE = {
-    "broken_import": "import no_such_library",
-    "broken_exit": "import os; os._exit(7)",
-    "broken_hang": "import threading; threading.Event().wait()",
-}
-REASONS = {
-    "broken_import": "ModuleNotFoundError: No module named 'no_such_library'",
-    "broken_exit": "it ended the process that loaded it (exit code 7)",
-    "broken_hang": "it was not loaded within 8 s",
-}
-
-
-@pytest.fixture
-def packages(tmp_path: Path) -> Path:
-    for name, code in CODE.items():
-        about = tmp_path / f"{name}-1.0.dist-info"
-        about.mkdir()
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(f"[copycat.plugins]\n{name} = {name}\n")
-        (tmp_path / f"{name}.py").write_text(code)
-    return tmp_path
-
-
-async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_other(
-    packages: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(plugin_watch, "LOAD_TIMEOUT_SECONDS", 8.0)
-    with caplog.at_level(logging.WARNING, plugin_watch.__name__):
-        async with world(packages=packages) as it:
-            found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
-            valid = await validate(it, "orders", SOURCE)
-            refused = {}
-            for name in CODE:
-                with pytest.raises(RemoteError) as raised:
-                    await validate(it, "orders", {"connector.class": f"{name}.OrdersSource"})
-                refused[name] = raised.value
-            step = {"transforms": "up", "transforms.up.type": "broken_import.Upper"}
-            errors = (await validate(it, "orders", {**SOURCE, **step})).configs
-            await it.run_task()
-            host = it.launcher.hosts[0].spec
-
-    assert {each.package: each.reason for each in found.unloadable} == REASONS
-    first = found.unloadable[0]
-    assert (first.entry_point, first.package_version) == ("broken_exit = broken_exit", "1.0")
-    assert {"probe.ProbeSourceConnector"} < {each.class_name for each in found.plugins}
-    assert valid.error_count == 0
-    for name, error in refused.items():
-        assert error.remote_code.http == 400
-        assert error.message.startswith(
-            f"Plugin {name}.OrdersSource is installed but cannot be loaded: {REASONS[name]}. It comes with"
-        )
-    assert [each.value.errors[0].partition(": ")[2][:65] for each in errors if each.value.errors] == [
-        "Plugin broken_import.Upper is installed but cannot be loaded: Mod"
-    ]
-    assert host.failed_plugins == {f"{name} = {name}": reason for name, reason in REASONS.items()}
-    warnings = [each.getMessage() for each in caplog.records if each.name == plugin_watch.__name__]
-    assert sorted(warnings) == sorted(
-        f"the plugin {name} = {name} is installed but cannot be loaded: {reason}"
-        for name, reason in REASONS.items()
-    )
-
-
-THREADED = """
-import threading
-from copycat_connect.plugin import PluginKind, PluginSpec
-from copycat_probe import KEYS, ProbeSource
-THREAD = threading.Thread(target=threading.Event().wait, daemon=True)
-THREAD.start()
-class Source(ProbeSource):
-    def validate(self, config):
-        assert THREAD.is_alive()
-        assert THREAD.native_id is not None
-        assert THREAD in threading.enumerate()
-        return None
-PLUGIN = PluginSpec("threaded.Source", PluginKind.SOURCE, "1", "Has a thread.", KEYS, Source, "threaded.Task")
-"""
-
-
-async def test_a_plugin_that_starts_threads_when_imported_has_them_in_each_process(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    about = tmp_path / "threaded-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: threaded\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[copycat.plugins]\nthreaded = threaded\n")
-    (tmp_path / "threaded.py").write_text(THREADED)
-    with caplog.at_level(logging.INFO, plugin_watch.__name__):
-        async with world(packages=tmp_path) as it:
-            found = await validate(it, "orders", {"connector.class": "threaded.Source", "tasks.max": "1"})
-            others = await validate(it, "orders", SOURCE)
-            listed = await it.gateway.ListPlugins(pb.ListPluginsRequest())
-    assert (found.error_count, others.error_count, list(listed.unloadable)) == (0, 0, [])
-    assert "the plugin threaded = threaded starts threads when it is loaded" in caplog.text

@@ -13,6 +13,7 @@ import grpc
 import psutil
 import pytest
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
+from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
@@ -28,6 +29,7 @@ from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.executor import Executor
 from copycat_executor.worker.membership import ReachOf
 from copycat_rpc.channel import open_channel
+from copycat_rpc.messages import config_to_proto
 from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses, connected
@@ -193,11 +195,20 @@ async def world(
         await peers.stop(0)
 
 
-def template() -> psutil.Process:
-    """The process that has loaded the plugins."""
+async def validate(
+    it: World, config: dict[str, str], *, name: str = "orders", timeout: float = DEADLINE
+) -> pb.ValidateConnectorResponse:
+    """Ask as a gateway does whether a configuration is good."""
+    request = pb.ValidateConnectorRequest(config=config_to_proto({"name": name, **config}))
+    answer: pb.ValidateConnectorResponse = await it.gateway.ValidateConnector(request, timeout=timeout)
+    return answer
+
+
+def template_process() -> psutil.Process:
+    """The process that has loaded the plugins of the world that was made last."""
     children = psutil.Process().children()
-    (found,) = [each for each in children if MODULE in command_line(each)]
-    return found
+    found = [each for each in children if MODULE in command_line(each)]
+    return max(found, key=lambda each: each.create_time())
 
 
 def processes() -> list[psutil.Process]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_testkit.eventually import wait
@@ -20,6 +20,14 @@ _LINE: Final = (
 LINE_BYTES: Final = 143
 #: How many values a sample has.
 SAMPLE: Final = 1000
+#: What a broker answers for a partition of which it is not the leader yet.
+_NOT_YET_LED: Final = frozenset({
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._UNKNOWN_TOPIC,
+})  # fmt: skip
 #: Seconds between two looks at how far records have come.
 PACE: Final = 0.01
 _NAMES = ("id", "user", "action", "path", "agent", "ms")
@@ -65,11 +73,7 @@ class Topics:
     def create(self, topic: str, partitions: int = 1) -> None:
         """Create a topic."""
         self._admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
-        wait(
-            lambda: len(self._consumer.list_topics(topic, 10).topics[topic].partitions) == partitions,
-            30,
-            f"{topic} has no leader",
-        )
+        wait(lambda: self._is_led(topic, partitions), 30, f"{topic} has no leader")
 
     def fill(self, topic: str, path: Path, change: Callable[[bytes], bytes] = bytes) -> None:
         """Produce every line of a file, changed if that is wanted."""
@@ -100,6 +104,17 @@ class Topics:
     def delete(self, topic: str) -> None:
         """Delete a topic."""
         self._admin.delete_topics([topic])[topic].result(30)
+
+    def _is_led(self, topic: str, partitions: int) -> bool:
+        """Return whether the broker answers for every partition of a new topic."""
+        try:
+            for number in range(partitions):
+                self._consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)
+        except KafkaException as error:
+            if error.args[0].code() not in _NOT_YET_LED:
+                raise
+            return False
+        return True
 
 
 class Samples:

@@ -12,8 +12,8 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_objects.source.positions import check_offset, check_partition, effect_of
 from copycat_objects.source.settings import PATTERN
-from copycat_objects.spark.delta import TABLE, check_table_offset
 from copycat_objects.spark.settings import ANY_PATH, DELTA, SparkSourceSettings
+from copycat_objects.spark.table_offsets import TABLE, check_table_offset
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store

@@ -23,17 +23,10 @@ from copycat_objects.source.choice import Choice, Found, Listing
 from copycat_objects.source.positions import is_done, offset_at, partition_of, place_in
 from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
-from copycat_objects.spark.delta import (
-    VERSION,
-    DeltaTable,
-    TableFile,
-    TableTrouble,
-    TableUnits,
-    is_read,
-    table_columns,
-)
+from copycat_objects.spark.delta import DeltaTable, TableFile, TableUnits, table_columns
 from copycat_objects.spark.placed_rows import PlacedRows, Read, path_of, spark_reader, structs_of
 from copycat_objects.spark.settings import DELTA, PARQUET, SKIP, TEXT, SparkSourceSettings
+from copycat_objects.spark.table_offsets import VERSION, TableTrouble, is_read
 from copycat_objects.stores.ranged_file import RangedFile
 
 _LOOK_SECONDS: Final = 0.5

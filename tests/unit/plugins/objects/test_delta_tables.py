@@ -13,7 +13,8 @@ import pytest
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SparkUnit
 from copycat_objects.spark.connector import SparkSourceConnector
-from copycat_objects.spark.delta import TableTrouble, TableVersion, table_columns
+from copycat_objects.spark.delta import table_columns
+from copycat_objects.spark.table_offsets import TableTrouble, TableVersion
 from copycat_objects.spark.task import SparkFilesTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from deltalake import DeltaTable, write_deltalake

@@ -92,7 +92,7 @@ def test_rows_of_a_delta_table_arrive_as_they_are_added_until_some_are_deleted(l
 def test_each_row_of_a_delta_table_arrives_exactly_once_though_driver_and_partition_are_killed(
     lake: Lake,
 ) -> None:
-    name, table, versions, count = unique("delta"), lake.folder / "orders", 24, 4_000
+    name, table, versions, count = unique("delta"), lake.folder / "orders", 12, 4_000
     for version in range(versions // 2):
         write_deltalake(table, rows(version * count, count), mode="append", partition_by=BY)
     lake.put(name, **SPARK, **{"delivery.guarantee": "exactly_once"})

@@ -269,12 +269,13 @@ class TableUnits:
             units.append(self._mark(TableVersion(version, done=False)))
         else:
             version = int(offset[VERSION])
-        self._is_begun = True
         if offset is not None and offset[DONE]:
             self._table.go_on(version)
-            return []
-        units += map(self._unit, self._table.begin(version))
-        return [*units, self._mark(TableVersion(version, done=True))]
+        else:
+            units += map(self._unit, self._table.begin(version))
+            units.append(self._mark(TableVersion(version, done=True)))
+        self._is_begun = True  # not before: the store may be away, and all of this be done again
+        return units
 
     def _later(self) -> list[SparkUnit]:
         units, read = list[SparkUnit](), -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,9 +13,12 @@ import pytest
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SparkUnit
 from copycat_objects.spark.connector import SparkSourceConnector
-from copycat_objects.spark.delta import table_columns
+from copycat_objects.spark.delta import DeltaTable as TableLog
+from copycat_objects.spark.delta import TableUnits, table_columns
 from copycat_objects.spark.table_offsets import TableTrouble, TableVersion
 from copycat_objects.spark.task import SparkFilesTask
+from copycat_objects.stores.errors import StoreAwayError
+from copycat_objects.stores.opening import open_store
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from deltalake import DeltaTable, write_deltalake
 
@@ -204,6 +207,37 @@ def test_a_table_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert source.context.waits_for == f"table file://{tmp_path}/{FOLDER}, which does not exist"
     write_deltalake(tmp_path / FOLDER, rows(0, 1))
     assert marks(source.plan())[-1] == TableVersion(0, done=True)
+
+
+@pytest.mark.parametrize("offset", [None, {"version": 1, "done": False}, {"version": 1, "done": True}])
+def test_a_start_that_found_the_store_away_begins_again(
+    table: Path, tmp_path: Path, offset: dict[str, Any] | None
+) -> None:
+    class Away:
+        """The store, which is away at the first file that is opened."""
+
+        def __init__(self) -> None:
+            self._store, self._is_away = open_store({}, f"file://{tmp_path}"), True
+
+        def open(self, path: str) -> BinaryIO:
+            if self._is_away:
+                self._is_away = False
+                raise StoreAwayError("away")
+            return self._store.open(path)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+    store: Any = Away()
+    units = TableUnits(TableLog(store, FOLDER, "t", skip_changes=False), store.name, FOLDER)
+    with pytest.raises(StoreAwayError):
+        units.plan(lambda: offset)
+    write_deltalake(table, rows(12, 1), mode="append")
+    planned = [*units.plan(lambda: offset), *units.plan(lambda: offset)]
+    assert ids_in(tmp_path, planned) == ([12] if offset and offset["done"] else [*range(13)])
+    begun = TableVersion(2, done=False) if offset is None else TableVersion(1, done=True)
+    first = [] if offset and offset["done"] else [begun]
+    assert marks(planned) == [*first, TableVersion(2, done=True)]
 
 
 def test_a_mark_is_done_by_its_version_or_a_later_one(table: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -20,8 +21,8 @@ from copycat_connect.plugin import SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
 from copycat_objects.source.choice import Picked, Rank
-from copycat_objects.source.positions import partition_of
 from copycat_objects.source.settings import DONE, STORE
+from copycat_objects.spark.placed_rows import file_unit
 from copycat_objects.spark.table_offsets import TABLE, VERSION, TableTrouble, TableVersion
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
@@ -272,7 +273,7 @@ class TableUnits:
         if offset is not None and offset[DONE]:
             self._table.go_on(version)
         else:
-            units += map(self._unit, self._table.begin(version))
+            units += map(partial(file_unit, self._store), self._table.begin(version))
             units.append(self._mark(TableVersion(version, done=True)))
         self._is_begun = True  # not before: the store may be away, and all of this be done again
         return units
@@ -282,7 +283,7 @@ class TableUnits:
         try:
             while len(units) < _FILES_AT_ONCE and (found := self._table.follow()) is not None:
                 read, files = found
-                units += map(self._unit, files)
+                units += map(partial(file_unit, self._store), files)
         except RetriableError:
             if read < 0:
                 raise
@@ -291,12 +292,6 @@ class TableUnits:
             mark = [self._mark(TableVersion(read, done=True))] if read >= 0 else []
             return [*units, *mark, self._mark(TableTrouble(str(error)))]
         return [*units, self._mark(TableVersion(read, done=True))] if read >= 0 else []
-
-    def _unit(self, found: TableFile) -> SparkUnit:
-        file = found.file
-        return SparkUnit(
-            partition_of(self._store, file.path), f"{file.path} in {self._store}", found, file.size
-        )
 
     def _mark(self, content: TableVersion | TableTrouble) -> SparkUnit:
         return SparkUnit(self.partition, self._table.name, content, is_mark=True)

@@ -16,7 +16,7 @@ from copycat_connect.plugin.row_query import KEY, TOPIC
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns
 from copycat_objects.formats.reader import Place
-from copycat_objects.source.positions import offset_at
+from copycat_objects.source.positions import offset_at, partition_of
 
 #: Whose path it is, of which Spark writes what users write in one way or another.
 _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
@@ -130,6 +130,12 @@ class PlacedRows:
     def _schema_of(self, column: str) -> Schema | None:
         found = None if self._columns is None else self._columns.get(column)
         return None if found is None else found.schema
+
+
+def file_unit(store: str, content: Any) -> SparkUnit:  # noqa: ANN401 - whatever has a `file`
+    """Return the unit of a file of a store; the content has the file, and the topic of its records."""
+    file = content.file
+    return SparkUnit(partition_of(store, file.path), f"{file.path} in {store}", content, file.size)
 
 
 def path_of(address: str) -> str:

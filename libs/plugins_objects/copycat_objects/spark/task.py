@@ -19,12 +19,19 @@ from copycat_connect.plugin.row_query import PLACE
 
 from copycat_objects.formats.parquet_reader import parquet_columns
 from copycat_objects.formats.reader import Place
-from copycat_objects.source.choice import Choice, Found, Listing
-from copycat_objects.source.positions import is_done, offset_at, partition_of, place_in
+from copycat_objects.source.choice import Choice, Listing
+from copycat_objects.source.positions import is_done, offset_at, place_in
 from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
 from copycat_objects.spark.delta import DeltaTable, TableFile, TableUnits, table_columns
-from copycat_objects.spark.placed_rows import PlacedRows, Read, path_of, spark_reader, structs_of
+from copycat_objects.spark.placed_rows import (
+    PlacedRows,
+    Read,
+    file_unit,
+    path_of,
+    spark_reader,
+    structs_of,
+)
 from copycat_objects.spark.settings import DELTA, PARQUET, SKIP, TEXT, SparkSourceSettings
 from copycat_objects.spark.table_offsets import VERSION, TableTrouble, is_read
 from copycat_objects.stores.ranged_file import RangedFile
@@ -71,7 +78,7 @@ class SparkFilesTask(SparkSourceTask):
         missing = self._listing.missing
         self.context.waiting(missing and f"folder {missing}, which does not exist")
         self._next_look = time.monotonic() + self._settings.poll_seconds
-        return [self._unit(found) for found in new]
+        return [file_unit(self._store.name, found) for found in new]
 
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
         """Return whether all records of the file, as it is now, are committed, or of a mark's version."""
@@ -153,11 +160,6 @@ class SparkFilesTask(SparkSourceTask):
         if self.query is not None and hidden:
             return rows.selectExpr(*columns, f"{_METADATA}.row_index AS {PLACE}"), 1
         return rows.selectExpr(*columns), 1
-
-    def _unit(self, found: Found) -> SparkUnit:
-        file = found.file
-        name = f"{file.path} in {self._store.name}"
-        return SparkUnit(partition_of(self._store.name, file.path), name, found, file.size)
 
     def _address(self, unit: SparkUnit) -> str:
         return f"{self._store.name.rstrip('/')}/{unit.content.file.path}"

@@ -18,6 +18,7 @@ from copycat_connect.data import (
     Schema,
     SchemaType,
     Struct,
+    StructColumns,
     decimal_schema,
 )
 from copycat_connect.data.logical import date_from_days, time_from_millis, timestamp_from_millis
@@ -35,6 +36,8 @@ class ArrowColumn:
     """What its values are."""
     values: Values
     """Makes them of an Arrow array."""
+    encoded: Values | None = None
+    """Makes of an Arrow array the integers that dates and times are on the wire; None for other types."""
 
 
 def struct_columns(
@@ -64,6 +67,26 @@ def struct_columns(
     return Schema(SchemaType.STRUCT, optional=optional, field_list=parts), columns
 
 
+def struct_rows(
+    schema: Schema, columns: Sequence[ArrowColumn], arrays: Sequence[Any], count: int
+) -> StructColumns:
+    """Return as many structs, whose fields are read from Arrow's arrays; they are made when asked for.
+
+    Raises:
+        DataError: A value is one that Connect cannot hold.
+    """
+    pairs = list(zip(columns, arrays, strict=True))
+    found = [(column.encoded or column.values)(array) for column, array in pairs]
+
+    def decoded() -> list[list[ConnectValue]]:
+        return [
+            values if column.encoded is None else column.values(array)
+            for values, (column, array) in zip(found, pairs, strict=True)
+        ]
+
+    return StructColumns(schema, count, decoded, found)
+
+
 def arrow_column(field: pa.Field, wanted: Schema | None = None) -> ArrowColumn:
     """Return how a column is read.
 
@@ -76,7 +99,7 @@ def arrow_column(field: pa.Field, wanted: Schema | None = None) -> ArrowColumn:
     """
     found = _column(field.type, wanted, optional=field.nullable, name=field.name)
     if wanted is not None and wanted.type is found.schema.type and wanted.type not in _NESTED:
-        return ArrowColumn(wanted, found.values)
+        return replace(found, schema=wanted)
     return found
 
 
@@ -86,8 +109,8 @@ def _column(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: 
         return nested
     for is_kind, make in _KINDS:
         if is_kind(type_):
-            schema, values = make(type_)
-            return ArrowColumn(replace(schema, optional=optional), values)
+            found = make(type_)
+            return replace(found, schema=replace(found.schema, optional=optional))
     raise DataError(
         f"The column {name} has the type {type_}, which Connect has nothing for: leave the column out"
     )
@@ -95,8 +118,7 @@ def _column(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: 
 
 def _nested(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: str) -> ArrowColumn | None:
     if pa.types.is_dictionary(type_):
-        inner = _column(type_.value_type, wanted, optional=optional, name=name)
-        return ArrowColumn(inner.schema, lambda array: inner.values(array.dictionary_decode()))
+        return _decoded(_column(type_.value_type, wanted, optional=optional, name=name))
     if pa.types.is_struct(type_):
         return _struct(type_, wanted, optional=optional)
     if pa.types.is_map(type_):
@@ -104,6 +126,17 @@ def _nested(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: 
     if pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_):
         return _list(type_, wanted, optional=optional)
     return None
+
+
+def _decoded(inner: ArrowColumn) -> ArrowColumn:
+    """Read a column whose different values are written once."""
+
+    def through(read: Values) -> Values:
+        return lambda array: read(array.dictionary_decode())
+
+    return ArrowColumn(
+        inner.schema, through(inner.values), None if inner.encoded is None else through(inner.encoded)
+    )
 
 
 def _struct(type_: pa.DataType, wanted: Schema | None, *, optional: bool) -> ArrowColumn:
@@ -161,39 +194,48 @@ def _cut(items: list[Any], lengths: Sequence[int | None]) -> list[Any]:
     return found
 
 
-def _as_is(kind: SchemaType, target: pa.DataType | None = None) -> Callable[[Any], tuple[Schema, Values]]:
+def _as_is(kind: SchemaType, target: pa.DataType | None = None) -> Callable[[Any], ArrowColumn]:
     def values(array: pa.Array) -> list[ConnectValue]:
         found: list[ConnectValue] = (array if target is None else array.cast(target)).to_pylist()
         return found
 
-    return lambda _: (Schema(kind), values)
+    return lambda _: ArrowColumn(Schema(kind), values)
 
 
 def _numbered(
     schema: Schema, cast: Callable[[Any], Any], read: Callable[[int], ConnectValue]
-) -> Callable[[Any], tuple[Schema, Values]]:
+) -> Callable[[Any], ArrowColumn]:
     """Read values that Arrow keeps as numbers, far dates too, which its own way to Python refuses."""
 
     def values(array: pa.Array) -> list[ConnectValue]:
         return [None if number is None else read(number) for number in cast(array).to_pylist()]
 
-    return lambda _: (schema, values)
+    def encoded(array: pa.Array) -> list[ConnectValue]:
+        numbers = cast(array)
+        for bound in pc.min_max(numbers).as_py().values():
+            if bound is not None:
+                read(bound)  # which refuses what Connect cannot hold, now and not when values are made
+        found: list[ConnectValue] = numbers.to_pylist()
+        return found
+
+    return lambda _: ArrowColumn(schema, values, encoded)
 
 
-def _decimal(type_: pa.DataType) -> tuple[Schema, Values]:
+def _decimal(type_: pa.DataType) -> ArrowColumn:
     schema = decimal_schema(max(type_.scale, 0))
     told = replace(schema, parameters={**(schema.parameters or {}), _PRECISION: str(type_.precision)})
-    return told, lambda array: array.to_pylist()
+    return ArrowColumn(told, lambda array: array.to_pylist())
 
 
-def _whole(_: pa.DataType) -> tuple[Schema, Values]:
-    return decimal_schema(0), lambda array: [
-        None if number is None else Decimal(number) for number in array.to_pylist()
-    ]
+def _whole(_: pa.DataType) -> ArrowColumn:
+    return ArrowColumn(
+        decimal_schema(0),
+        lambda array: [None if number is None else Decimal(number) for number in array.to_pylist()],
+    )
 
 
-def _nothing(_: pa.DataType) -> tuple[Schema, Values]:
-    return Schema(SchemaType.STRING), lambda array: [None] * len(array)
+def _nothing(_: pa.DataType) -> ArrowColumn:
+    return ArrowColumn(Schema(SchemaType.STRING), lambda array: [None] * len(array))
 
 
 def _days(array: pa.Array) -> pa.Array:
@@ -225,7 +267,7 @@ def _is_bytes(type_: pa.DataType) -> bool:
 
 _NESTED: Final = frozenset({SchemaType.STRUCT, SchemaType.ARRAY, SchemaType.MAP})
 #: Unsigned numbers take the next wider type, so that all of theirs fit.
-_KINDS: Final[Sequence[tuple[Callable[[Any], bool], Callable[[Any], tuple[Schema, Values]]]]] = (
+_KINDS: Final[Sequence[tuple[Callable[[Any], bool], Callable[[Any], ArrowColumn]]]] = (
     (pa.types.is_boolean, _as_is(SchemaType.BOOLEAN)),
     (pa.types.is_int8, _as_is(SchemaType.INT8)),
     (pa.types.is_int16, _as_is(SchemaType.INT16)),

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
+from copycat_connect.data import ConnectValue, Schema, SchemaType
 from copycat_connect.errors import DataError
 
-from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns
+from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
 from copycat_objects.formats.avro_reader import connect_schema
 from copycat_objects.formats.reader import Chunk, Place, Unread, counted, unread
 from copycat_objects.stores.ranged_file import RangedFile
@@ -81,12 +81,10 @@ class ParquetReader:
             self._has_unread = True
             return [self._one(cut.slice(place, 1), self._record + place) for place in range(cut.num_rows)]
 
-    def _values(self, rows: Any) -> list[ConnectValue]:  # noqa: ANN401 - Arrow has no types
-        columns = [read.values(array) for read, array in zip(self._columns, rows.columns, strict=True)]
+    def _values(self, rows: Any) -> Sequence[ConnectValue]:  # noqa: ANN401 - Arrow has no types
         if not self._is_struct:
-            return columns[0]
-        schema, of_valid = self.schema, Struct.of_valid
-        return [of_valid(schema, [*row]) for row in zip(*columns, strict=True)]
+            return self._columns[0].values(rows.columns[0])
+        return struct_rows(self.schema, self._columns, rows.columns, rows.num_rows)
 
     def _one(self, row: Any, record: int) -> ConnectValue | Unread:  # noqa: ANN401 - as above
         try:

@@ -27,8 +27,8 @@ START = Place()
 class Chunk:
     """Some records of a file, one after the other."""
 
-    values: list[ConnectValue]
-    """Their values; may be empty, as where lines are blank."""
+    values: Sequence[ConnectValue]
+    """Their values, a list or `StructColumns`; may be empty, as where lines are blank."""
     schema: Schema | None
     """The schema of every value."""
     after: Place
@@ -92,7 +92,7 @@ def counted(
         unreadable = {place: each.error for place, each in enumerate(values) if isinstance(each, Unread)}
         values = [each.found if isinstance(each, Unread) else each for each in values]
     return Chunk(
-        cast("list[ConnectValue]", values),
+        cast("Sequence[ConnectValue]", values),
         schema,
         Place(after),
         is_last,

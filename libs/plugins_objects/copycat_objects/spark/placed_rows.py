@@ -9,12 +9,12 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from copycat_connect.data import ConnectValue, Header, Schema, SourceBatch, SourceRecord, Struct
+from copycat_connect.data import ConnectValue, Header, Schema, SourceBatch, SourceRecord
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import RowQuery, SparkUnit
 from copycat_connect.plugin.row_query import KEY, TOPIC
 
-from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns
+from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
 from copycat_objects.formats.reader import Place
 from copycat_objects.source.positions import offset_at, partition_of
 
@@ -22,14 +22,15 @@ from copycat_objects.source.positions import offset_at, partition_of
 _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 #: The column that is the whole value.
 _VALUE: Final = "value"
-Read = Callable[[Any], tuple[Schema, list[ConnectValue]]]
+Read = Callable[[Any], tuple[Schema, Sequence[ConnectValue]]]
 """Makes the values of a batch of rows, and their schema."""
 
 
 class PlacedRows:
     """Makes records of the columns of the value, a row's place, then those of expressions.
 
-    The place is the number of a row, where several files are read that of its file with the file.
+    The place is the number of a row, where several files are read that of its file with the file; it may be
+    null behind a row of the same one.
     """
 
     def __init__(
@@ -39,6 +40,8 @@ class PlacedRows:
         self._units = units
         self._query = query
         self._read = read
+        self._file = ""
+        """The file of the last row, as Spark writes it."""
         self._columns: dict[str, ArrowColumn] | None = None
 
     def batches(self, rows: Any) -> Iterator[SourceBatch | list[SourceRecord]]:  # noqa: ANN401 - Arrow's
@@ -50,14 +53,23 @@ class PlacedRows:
             yield from self._of_unit(unit, start, rows, places)
             return
         files, numbers = places.field(0), places.field(1)
-        runs, begin = pc.run_end_encode(files), 0
-        for file, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        for file, begin, count in self._parts(files):
             found = self._units.get(path_of(unquote(file)))
             if found is None:
                 raise DataError(f"Spark has read {file}, which it was not to read")
-            count = end - begin
             yield from self._of_unit(*found, rows.slice(begin, count), numbers.slice(begin, count))
+
+    def _parts(self, files: Any) -> Iterator[tuple[str, int, int]]:  # noqa: ANN401 - Arrow's
+        """Yield each file, its first row and how many there are."""
+        runs, begin, first = pc.run_end_encode(files), 0, 0
+        for file, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            if file is not None:
+                if begin > first:
+                    yield self._file, first, begin - first
+                self._file, first = file, begin
             begin = end
+        if begin > first:
+            yield self._file, first, begin - first
 
     def _of_unit(
         self,
@@ -100,7 +112,7 @@ class PlacedRows:
         self,
         unit: SparkUnit,
         schema: Schema,
-        values: list[ConnectValue],
+        values: Sequence[ConnectValue],
         parts: Mapping[str, list[ConnectValue]],
         places: Sequence[int],
     ) -> list[SourceRecord]:
@@ -148,21 +160,15 @@ def spark_reader(*, may_be_whole: bool) -> Read:
     whole: ArrowColumn | None = None
     fields: tuple[Schema, list[ArrowColumn]] | None = None
 
-    def read(batch: Any) -> tuple[Schema, list[ConnectValue]]:  # noqa: ANN401 - Arrow's
+    def read(batch: Any) -> tuple[Schema, Sequence[ConnectValue]]:  # noqa: ANN401 - Arrow's
         nonlocal whole, fields
         if may_be_whole and batch.schema.names == [_VALUE]:
             whole = whole or arrow_column(batch.schema.field(0))
             return whole.schema, whole.values(batch.column(0))
         fields = fields or struct_columns(list(batch.schema), None, optional=False)
-        return fields[0], structs_of(*fields, batch.columns)
+        return fields[0], struct_rows(*fields, batch.columns, batch.num_rows)
 
     return read
-
-
-def structs_of(schema: Schema, columns: Sequence[ArrowColumn], arrays: Sequence[Any]) -> list[ConnectValue]:
-    """Return structs of the values of columns."""
-    parts = [column.values(array) for column, array in zip(columns, arrays, strict=True)]
-    return [Struct.of_valid(schema, [*row]) for row in zip(*parts, strict=True)]
 
 
 def _behind(unit: SparkUnit, place: int) -> dict[str, int | bool]:

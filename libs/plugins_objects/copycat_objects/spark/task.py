@@ -17,6 +17,7 @@ from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.row_query import PLACE
 
+from copycat_objects.formats.arrow_reading import struct_rows
 from copycat_objects.formats.parquet_reader import parquet_columns
 from copycat_objects.formats.reader import Place
 from copycat_objects.source.choice import Choice, Listing
@@ -30,7 +31,6 @@ from copycat_objects.spark.placed_rows import (
     file_unit,
     path_of,
     spark_reader,
-    structs_of,
 )
 from copycat_objects.spark.settings import DELTA, PARQUET, SKIP, TEXT, SparkSourceSettings
 from copycat_objects.spark.table_offsets import VERSION, TableTrouble, is_read
@@ -95,8 +95,7 @@ class SparkFilesTask(SparkSourceTask):
         number = f"{_METADATA}.row_index" if is_parquet else f"monotonically_increasing_id() & {_ROW_BITS}"
         if count > 1:
             rows = self._load(session, units[:count], one.schema)
-            place = f"named_struct('file', {_METADATA}.file_path, 'row', {number})"
-            return rows.selectExpr("*", f"{place} AS {PLACE}"), count
+            return rows.selectExpr("*", f"{self._place(number)} AS {PLACE}"), count
         if self.query is not None and hidden:
             return one.selectExpr("*", f"{number} AS {PLACE}"), 1
         return one, 1
@@ -155,11 +154,18 @@ class SparkFilesTask(SparkSourceTask):
         own = type(session.range(0).schema).fromJson(json.loads(schema))
         rows = self._load(session, units[:count], own)
         if count > 1:
-            place = f"named_struct('file', {_METADATA}.file_path, 'row', {_METADATA}.row_index)"
-            return rows.selectExpr(*columns, f"{place} AS {PLACE}"), count
+            return rows.selectExpr(*columns, f"{self._place(f'{_METADATA}.row_index')} AS {PLACE}"), count
         if self.query is not None and hidden:
             return rows.selectExpr(*columns, f"{_METADATA}.row_index AS {PLACE}"), 1
         return rows.selectExpr(*columns), 1
+
+    def _place(self, number: str) -> str:
+        """Return the expression of a row's place where several files are read, given that of its number."""
+        file = f"{_METADATA}.file_path"
+        if self.query is None or self.query.sql is None:
+            # No row is left out: the first one names the file of those behind it.
+            file = f"IF({number} = 0, {file}, NULL)"
+        return f"named_struct('file', {file}, 'row', {number})"
 
     def _address(self, unit: SparkUnit) -> str:
         return f"{self._store.name.rstrip('/')}/{unit.content.file.path}"
@@ -211,12 +217,14 @@ class SparkFilesTask(SparkSourceTask):
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{unit.name} is no Parquet file, or broken: {error}") from error
 
-        def read(batch: Any) -> tuple[Schema, list[ConnectValue]]:  # noqa: ANN401 - Arrow's
+        def read(batch: Any) -> tuple[Schema, Sequence[ConnectValue]]:  # noqa: ANN401 - Arrow's
             arrays = [
                 array if array.type == type_ else array.cast(type_, safe=False)
                 for array, type_ in zip(batch.columns, types, strict=True)
             ]
-            return schema, structs_of(schema, columns, arrays) if is_struct else columns[0].values(arrays[0])
+            if not is_struct:
+                return schema, columns[0].values(arrays[0])
+            return schema, struct_rows(schema, columns, arrays, batch.num_rows)
 
         return read
 

@@ -103,7 +103,8 @@ def test_one_column_named_value_is_the_whole_value_by_sql_and_a_field_without(la
     assert isinstance(first.values[0], Struct)
 
 
-def test_rows_of_several_files_go_on_at_the_offset_of_each(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every_row", [True, False], ids=["in every row", "in the first of each file"])
+def test_rows_of_several_files_go_on_at_the_offset_of_each(tmp_path: Path, every_row: bool) -> None:
     names = ["a b.txt", "c%20d.txt", "e.txt", "f.txt"]
     for name in names:
         (tmp_path / name).write_text("x\n")
@@ -115,7 +116,10 @@ def test_rows_of_several_files_go_on_at_the_offset_of_each(tmp_path: Path) -> No
     assert [unit.content.file.path for unit in units] == names
     assert {unit.size for unit in units} == {2}
     read = [("a%20b.txt", 0), ("a%20b.txt", 1), ("c%2520d.txt", 0), ("c%2520d.txt", 1), ("f.txt", 0)]
-    places = [{"file": f"file://{tmp_path}/{name}", "row": row} for name, row in read]
+    places: list[dict[str, Any]] = [
+        {"file": f"file://{tmp_path}/{name}" if row == 0 or every_row else None, "row": row}
+        for name, row in read
+    ]
     rows = pa.RecordBatch.from_pydict({"value": [f"{name} {row}" for name, row in read], "__place": places})
     offsets = [None, {"record": 1}, None, task.end_of(units[3], None)]
     found: list[Any] = list(task.batches(units, offsets, iter([rows.slice(0, 1), rows.slice(1)])))

@@ -15,8 +15,9 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from copycat_connect.data import ConnectValue, Schema, Struct
+from copycat_connect.data import ConnectValue, Schema, Struct, StructColumns
 from copycat_connect.errors import DataError
+from copycat_json.converter import JsonConverter
 from copycat_objects.formats.csv_reader import CsvOptions
 from copycat_objects.formats.opening import format_of, open_reader
 from copycat_objects.formats.reader import START, Chunk, Place
@@ -142,6 +143,26 @@ def test_every_type_of_parquet_becomes_connects(tmp_path: Path) -> None:
     assert [name for name, value in second.items() if value is not None] == ["u64", "word"]
 
 
+def test_columns_of_parquet_become_the_json_that_its_values_become(tmp_path: Path) -> None:
+    days = [0, -800_000, None, 9_000_000]  # two of them beyond the years that Python's dates have
+    columns = {
+        "day": pa.array(days, pa.int32()).cast(pa.date32()),
+        "days": pa.array([1, 1, 2, 1], pa.int32()).cast(pa.date32()).dictionary_encode(),
+        "time": pa.array([0, 1, None, 86_399_999], pa.int32()).cast(pa.time32("ms")),
+        "at": pa.array([0, -1, None, 1 << 45], pa.int64()).cast(pa.timestamp("ms", tz="UTC")),
+        "price": pa.array([Decimal("1.25"), None, Decimal("-0.01"), Decimal(0)], pa.decimal128(10, 2)),
+        "word": pa.array(["a", None, "é", ""]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    (chunk,) = chunks(tmp_path / "x.parquet")
+    assert isinstance(chunk.values, StructColumns)
+    converter = JsonConverter()
+    converter.configure({}, is_key=False)
+    together = converter.from_connect_batch("t", chunk.schema, chunk.values)
+    assert together == [converter.from_connect("t", None, chunk.schema, each) for each in [*chunk.values]]
+    assert b'"day":9000000,' in (together[3] or b"")
+
+
 def test_avro_keeps_its_names_and_logical_types(tmp_path: Path) -> None:
     (tmp_path / "x.avro").write_bytes(avro(2))
     values, _, schema = read(tmp_path / "x.avro")
@@ -246,6 +267,14 @@ def test_one_bad_value_of_parquet_fails_its_row_alone(tmp_path: Path) -> None:
     assert wrong.startswith("Record 4, column s, cannot be read: UnicodeDecodeError")
     assert values[3] == '{"n": "3"}'
     assert [value.values[0] for value in values if isinstance(value, Struct)] == [0, 1, 2, *range(4, 10)]
+
+
+def test_a_time_of_parquet_beyond_the_day_fails_its_row_alone(tmp_path: Path) -> None:
+    times = pa.array([1, 86_400_000, 3], pa.int32()).cast(pa.time32("ms"))
+    pq.write_table(pa.table({"n": range(3), "at": times}), tmp_path / "x.parquet")
+    (chunk,) = chunks(tmp_path / "x.parquet")
+    assert [place for place, value in enumerate(chunk.values) if isinstance(value, Struct)] == [0, 2]
+    assert "Record 2, column at, cannot be read" in str(chunk.unreadable[1])
 
 
 #: Prints by how many bytes the most memory that a process has held grows while it reads a second file.

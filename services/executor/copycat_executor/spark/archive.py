@@ -26,7 +26,7 @@ def archive_file(java: Java, properties: Mapping[str, str], kind: ClassArchive) 
     """Return where the archive for this Java and PySpark is, or would be."""
     program = java.executable
     key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {spark_home()}"
-    return _folder(properties) / f"hosts-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{SUFFIX[kind]}"
+    return _folder(properties) / f"spark-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{SUFFIX[kind]}"
 
 
 def use_options(java: Java, properties: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,31 +1,37 @@
-"""Makes the class archive of Spark's JVM, by one run of what the start of a host needs.
+"""Makes the class archive of Spark's JVM, by one run of what the start of a host and of a driver needs.
 
-`python -m copycat_executor.spark.make_archive` makes it (about 20 s, for an installation or an image).
+`python -m copycat_executor.spark.make_archive` makes it (about 30 s, for an installation or an image).
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, Final
 
 from copycat_connect.java_runtime import ClassArchive
+from copycat_connect.plugin import RowQuery
+from copycat_connect.plugin.row_query import PLACE
 
 from copycat_executor.spark.archive import archive_file, make_options
 from copycat_executor.spark.command import find_java
-from copycat_executor.spark.conf import session_conf
-from copycat_executor.spark.session import start_context
+from copycat_executor.spark.conf import driver_conf
+from copycat_executor.spark.session import Spark, start_context
+from copycat_executor.spark.unit_jobs import UnitJobs
 from copycat_executor.spark.worker import idle
 
 #: How long a JVM that writes its archive may take to end.
-WRITE_TIMEOUT_SECONDS = 120.0
+WRITE_TIMEOUT_SECONDS: Final = 120.0
+#: Rows that are read for it.
+_ROWS: Final = 20_000
 
 
 def make_archive(properties: Mapping[str, str]) -> Path | None:
     """Make the class archive unless it is there; returns its file, or None when this Java can make none.
 
-    Blocks for about 20 s when it makes one.
+    Blocks for about 30 s when it makes one.
 
     Raises:
         NoJavaError: There is no Java.
@@ -38,12 +44,45 @@ def make_archive(properties: Mapping[str, str]) -> Path | None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             fresh = Path(folder) / file.name
-            spark = start_context(java, session_conf(properties), make_options(kind, fresh), quiet=True)
+            spark = start_context(java, driver_conf(properties), make_options(kind, fresh), quiet=True)
             spark.context.parallelize([""], 1).mapPartitions(idle).collect()
+            _read_units(spark, Path(folder) / "rows")
             spark.stop(WRITE_TIMEOUT_SECONDS)
             if fresh.is_file():
                 fresh.replace(file)  # at once: another executor may be starting
     return file if file.is_file() else None
+
+
+class _Nothing:
+    """Does nothing with rows (`Work`)."""
+
+    def __call__(self, rows: Iterator[Any]) -> bytes:
+        return self.report(rows)
+
+    def report(self, rows: Iterator[Any]) -> bytes:
+        for _ in rows:
+            pass
+        return b""
+
+
+def _read_units(spark: Spark, folder: Path) -> None:
+    """Read files as a driver does, with a query and without."""
+    session, jobs = spark.session, UnitJobs(spark)
+    columns = (
+        "id",
+        "CAST(id AS STRING) AS text",
+        "CAST(id AS DOUBLE) AS number",
+        "current_timestamp() AS at",
+    )
+    session.range(_ROWS).selectExpr(*columns).write.parquet(str(folder))
+
+    def begin() -> tuple[Any, _Nothing]:
+        return session.read.parquet(str(folder)).selectExpr(
+            "*", f"_metadata.row_index AS {PLACE}"
+        ), _Nothing()
+
+    for query in (None, RowQuery(sql="SELECT id, upper(text) AS text FROM records WHERE number > 1")):
+        jobs.run(begin, query, "archive", repeatable=False)
 
 
 def main() -> int:

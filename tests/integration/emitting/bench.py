@@ -1,14 +1,17 @@
-"""Source tasks on one real host and one real broker, each emitting what its test says."""
+"""Source tasks that emit what a test says: on one real host and broker, and on a whole system over REST."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
@@ -17,6 +20,8 @@ from copycat.types.v1 import types_pb2
 from copycat_testkit.kafka import consume_all, unique, wait_until
 
 from tests.integration.host.fake_executor import FakeExecutor
+from tests.integration.scenarios.cluster import Cluster
+from tests.integration.scenarios.rest import PATIENCE, Rest
 
 AUTHOR = Path(__file__).parent / "author"
 HOST = "host"
@@ -136,3 +141,99 @@ def bench(
         process.kill()
         process.wait()
         executor.vanish()
+
+
+TEXT = "org.apache.kafka.connect.storage.StringConverter"
+
+
+class System:
+    """One system of one worker, its emitters and what it recorded."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.folder = folder
+
+    @property
+    def rest(self) -> Rest:
+        """The REST interface."""
+        return self.cluster.rest
+
+    def emit(self, name: str, *records: str, task: int = 0) -> None:
+        """Have a task of an emitter emit records, each a topic, a blank and a value; or a topic only."""
+        with (self.folder / f"{name}-{task}").open("a") as out:
+            out.writelines(f"{record} v\n" if " " not in record else f"{record}\n" for record in records)
+
+    def emitter(self, name: str = "", *records: str, **config: str) -> str:
+        """Create an emitter, `a__b` in keys stands for `a.b`; returns its name."""
+        name = name or unique("emitter")
+        self.emit(name, *records)
+        self.rest.create(name, self.emitter_config(name, **config))
+        return name
+
+    def emitter_config(self, name: str, **config: str) -> dict[str, str]:
+        """Return the configuration of an emitter."""
+        more = {"tasks.max": "1"} | {key.replace("__", "."): value for key, value in config.items()}
+        files = ",".join(str(self.folder / f"{name}-{task}") for task in range(int(more["tasks.max"])))
+        own = {"connector.class": "author.Emitter", "emit.files": files}
+        return {**own, "key.converter": TEXT, "value.converter": TEXT, **more}
+
+    def sink(self, name: str, **config: str) -> str:
+        """Create a sink that writes lines into a file of its name; returns its name."""
+        own = {"connector.class": "FileStreamSink", "file": str(self.folder / f"{name}.out")}
+        more = {key.replace("__", "."): value for key, value in config.items()}
+        self.rest.configure(name, {**own, "key.converter": TEXT, "value.converter": TEXT, **more})
+        return name
+
+    def topics(self, name: str) -> set[str]:
+        """Return a connector's active topics."""
+        found: dict[str, Any] = self.rest.get(f"/connectors/{name}/topics")
+        return set(found[name]["topics"])
+
+    def has_topics(self, name: str, *topics: str) -> None:
+        """Wait until a connector's active topics are these."""
+        wait_until(lambda: self.topics(name) == set(topics), PATIENCE, f"{name} uses {topics}")
+
+    def statuses(self) -> list[tuple[str, bytes | None]]:
+        """Return keys and values of the status topic, by partition."""
+        read = consume_all(self.cluster.bootstrap, self.cluster.topic("status"))
+        return [((message.key() or b"").decode(), message.value()) for message in read]
+
+    def records_of(self, topic: str, connector: str) -> list[Any]:
+        """Return what was recorded of a connector's use of a topic, oldest first; None is a tombstone."""
+        key = f"status-topic-{topic}:connector-{connector}"
+        return [
+            None if value is None else json.loads(value) for each, value in self.statuses() if each == key
+        ]
+
+
+def reset(rest: Rest, name: str) -> tuple[int, bytes]:
+    """Have a connector's active topics forgotten; returns status and body of the answer."""
+    reply = rest.call("PUT", f"/connectors/{name}/topics/reset")
+    return reply.status_code, reply.content
+
+
+@contextmanager
+def system(
+    bootstrap: str, folder: Path, settings: Mapping[str, str] | None = None, **environment: str
+) -> Iterator[System]:
+    """Run a system with these worker properties and environment variables."""
+    environment["PYTHONPATH"] = str(AUTHOR)
+    with Cluster(bootstrap, folder / "data", 1, settings or {}, environment).running() as cluster:
+        yield System(cluster, folder)
+
+
+CREATION_DEFAULTS = {
+    "topic.creation.default.partitions": "3",
+    "topic.creation.default.replication.factor": "1",
+}
+
+
+def creation(**keys: str) -> dict[str, str]:
+    """Return keys with defaults; `a__partitions="1"` stands for `topic.creation.a.partitions`."""
+    return {
+        **CREATION_DEFAULTS,
+        **{
+            "topic.creation." + name.replace("__", ".").replace("_", "."): value
+            for name, value in keys.items()
+        },
+    }

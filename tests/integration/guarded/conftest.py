@@ -8,8 +8,7 @@ import pytest
 from confluent_kafka.admin import AclOperation, ResourceType
 from copycat_connect.config.properties import format_properties
 
-from tests.integration.emitting.bench import Bench, bench
-from tests.integration.emitting.system import System, system
+from tests.integration.emitting.bench import Bench, System, bench, system
 from tests.integration.guarded.broker import SECURE, GuardedKafka, client_of, guarded_kafka, login
 
 WRITING = (AclOperation.WRITE, AclOperation.DESCRIBE)

@@ -1,22 +1,183 @@
-"""Rights that connectors lack, on a whole system: REST says why a task failed, and the remedy heals it."""
+"""Rights that fencing (KIP-618) and connectors lack: who is refused reads why, and the remedy heals it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import ResourceType
+from confluent_kafka.admin import AclOperation, ResourceType
 from confluent_kafka.cimpl import NewTopic as ClientTopic
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat_connect.config.delivery import transactional_id
+from copycat_connect.config.properties import format_properties
+from copycat_rpc.errors import RemoteError
 from copycat_testkit.kafka import unique, wait_until
 
-from tests.integration.emitting.system import System
-from tests.integration.guarded.broker import PASSWORDS, GuardedKafka, client_of, login, overrides
+from tests.integration.config.service import publish, running, settings
+from tests.integration.emitting.bench import System
+from tests.integration.guarded.broker import PASSWORDS, SECURE, GuardedKafka, client_of, login, overrides
 from tests.integration.guarded.conftest import READING, WRITING
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
+pytestmark = pytest.mark.long
+
+FENCE = pb.FenceTasksRequest(connector="orders")
+SECONDS = 60.0
+TRANSACTIONS = (AclOperation.WRITE, AclOperation.DESCRIBE)
+
+
+@pytest.fixture
+def worker(walls: GuardedKafka, tmp_path: Path) -> dict[str, str]:
+    """A worker that may do all and whose connectors' admin clients are carol, who may do nothing.
+
+    Her password stands in a file that the properties name.
+    """
+    secrets = tmp_path / "secrets.properties"
+    secrets.write_text(format_properties({"carol": login("carol")}), "utf-8")
+    return {
+        **settings(walls.bootstrap),
+        **SECURE,
+        "sasl.jaas.config": login("admin"),
+        "admin.sasl.jaas.config": f"${{file:{secrets}:carol}}",
+        "config.providers": "file",
+        "config.providers.file.class": "FileConfigProvider",
+    }
+
+
+async def refused(stub: Any) -> RemoteError:
+    """Fence; return the refusal, which shows no password."""
+    with pytest.raises(RemoteError) as found:
+        await stub.FenceTasks(FENCE, timeout=SECONDS)
+    assert not [word for word in PASSWORDS.values() if word in str(found.value)]
+    return found.value
+
+
+async def test_who_may_not_use_a_transactional_id_is_told_which_and_fences_once_it_may(
+    walls: GuardedKafka, worker: dict[str, str]
+) -> None:
+    name = transactional_id(worker["group.id"], "orders", 0)
+    connection = {"bootstrap.servers": walls.bootstrap, **client_of("admin")}
+    async with running(worker) as stub:
+        await publish(stub, 2)
+        await stub.FenceTasks(FENCE, timeout=SECONDS)
+        zombie = Producer({**connection, "transactional.id": name, "log_level": 0})
+        zombie.init_transactions(SECONDS)
+        await publish(stub, 3)
+
+        forbidden = await refused(stub)
+        walls.allow("carol", ResourceType.TRANSACTIONAL_ID, f"{worker['group.id']}-orders-", *TRANSACTIONS)
+        answer = await stub.FenceTasks(FENCE, timeout=SECONDS)
+
+    assert forbidden.remote_code.name == "fencing.failed"
+    assert forbidden.fields["transactional_id"] in {name, transactional_id(worker["group.id"], "orders", 1)}
+    assert forbidden.fields["transactional_id"] in forbidden.message
+    assert "Transactional Id authorization failed" in forbidden.message
+    assert f"to WRITE and DESCRIBE the transactional ids {worker['group.id']}-orders-*" in forbidden.message
+    assert "admin.override.*" in forbidden.message
+    assert answer.fenced == 2
+
+
+async def test_a_connector_fences_as_whom_its_admin_override_says(
+    walls: GuardedKafka, worker: dict[str, str]
+) -> None:
+    walls.allow("alice", ResourceType.TRANSACTIONAL_ID, f"{worker['group.id']}-orders-", *TRANSACTIONS)
+    async with running(worker) as stub:
+        for size in (2, 3):
+            await publish(stub, size, **overrides(admin="alice"))
+            answer = await stub.FenceTasks(FENCE, timeout=SECONDS)
+
+    assert answer.fenced == 2
+    asked = walls.requests("INIT_PRODUCER_ID", "connector-worker-adminclient-orders")
+    mine = [each for each in asked if each["request"]["transactionalId"].startswith(worker["group.id"])]
+    assert {each["principal"] for each in mine} == {"User:alice"}
+    assert len(mine) == 2
+
+
+async def test_a_wrong_password_is_a_refusal_and_names_the_key(
+    walls: GuardedKafka, worker: dict[str, str]
+) -> None:
+    wrong = {"admin.override.sasl.jaas.config": login("alice", "not hers")}
+    async with running(worker) as stub:
+        await publish(stub, 2)
+        await stub.FenceTasks(FENCE, timeout=SECONDS)
+        await publish(stub, 3, **wrong)
+        error = await refused(stub)
+
+    assert error.remote_code.name == "fencing.failed"
+    assert "Invalid username or password" in error.message
+    assert "Correct admin.override.sasl.jaas.config" in error.message
+    assert "not hers" not in error.message
+
+
+async def test_an_override_that_the_worker_does_not_allow_is_not_followed(worker: dict[str, str]) -> None:
+    worker["connector.client.config.override.policy"] = "None"
+    async with running(worker) as stub:
+        await publish(stub, 2)
+        await stub.FenceTasks(FENCE, timeout=SECONDS)
+        await publish(stub, 3, **overrides(admin="admin"))
+        error = await refused(stub)
+
+    assert error.remote_code.name == "config.invalid"
+    assert "Remove admin.override.sasl.jaas.config, or change" in error.message
+
+
+TASKS = 2
+EXACTLY_ONCE = {"tasks.max": str(TASKS), "exactly.once.support": "required"}
+
+
+@pytest.mark.timeout(300)
+def test_tasks_fail_on_inability_to_fence(on: System, walls: GuardedKafka) -> None:
+    """The first tasks have nobody to fence; the next ones fail until their admin client may fence these."""
+    topic, name = unique("k158"), unique("fence")
+    walls.admin.create_topics([ClientTopic(topic, 1, 1)])[topic].result(60)
+    ids = f"{on.cluster.group}-{name}-"
+    walls.allow("alice", ResourceType.TRANSACTIONAL_ID, ids, *WRITING)
+    walls.allow("alice", ResourceType.TOPIC, on.cluster.topic("offsets"), *WRITING)
+    users = overrides(producer="alice", admin="carol")
+    config = {**on.emitter_config(name, tasks__max=str(TASKS)), **EXACTLY_ONCE, **users}
+    on.emit(name, topic)
+
+    on.rest.create(name, config)
+    on.rest.runs(name, TASKS)
+    on.has_topics(name, topic)
+    on.rest.configure(name, {**config, "emit.changed": "yes"})
+    on.rest.wait(name, "RUNNING", *["FAILED"] * TASKS)
+    traces = [task["trace"] for task in on.rest.get(f"/connectors/{name}/status")["tasks"]]
+    walls.allow("carol", ResourceType.TRANSACTIONAL_ID, ids, AclOperation.WRITE, AclOperation.DESCRIBE)
+    on.rest.ok("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=false")
+    on.rest.runs(name, TASKS)
+
+    for trace in traces:
+        assert ids in trace, "names the transactional id"
+        assert "admin.override." in trace, "and whose rights are missing"
+        assert not [word for word in PASSWORDS.values() if word in trace]
+
+
+@pytest.mark.timeout(300)
+def test_a_task_that_may_not_use_its_transactional_id_says_so_and_starts_once_it_may(
+    on: System, walls: GuardedKafka
+) -> None:
+    topic, name = unique("k158"), unique("id")
+    walls.admin.create_topics([ClientTopic(topic, 1, 1)])[topic].result(60)
+    walls.allow("alice", ResourceType.TOPIC, on.cluster.topic("offsets"), *WRITING)
+    config = {**on.emitter_config(name), "delivery.guarantee": "exactly_once", **overrides(producer="alice")}
+    on.emit(name, topic)
+
+    on.rest.create(name, config)
+    on.rest.wait(name, "RUNNING", "FAILED")
+    trace = on.rest.get(f"/connectors/{name}/status")["tasks"][0]["trace"]
+    transactional_id = f"{on.cluster.group}-{name}-0"
+    walls.allow("alice", ResourceType.TRANSACTIONAL_ID, transactional_id, *WRITING)
+    on.rest.ok("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
+    on.rest.runs(name)
+    on.has_topics(name, topic)
+
+    assert f"The transactional producer {transactional_id} could not begin: the producer may not use" in trace
+    assert "Allow its principal WRITE and DESCRIBE on it" in trace
+    assert not [word for word in PASSWORDS.values() if word in trace]
 
 
 @pytest.fixture
@@ -53,6 +214,7 @@ def restart(on: System, name: str) -> None:
     on.rest.runs(name)
 
 
+@pytest.mark.timeout(300)
 def test_a_source_that_may_not_write_says_so_and_writes_as_somebody_who_may(
     on: System, walls: GuardedKafka, topic: str
 ) -> None:
@@ -71,6 +233,7 @@ def test_a_source_that_may_not_write_says_so_and_writes_as_somebody_who_may(
     )
 
 
+@pytest.mark.timeout(300)
 def test_a_source_whose_right_is_taken_away_fails_and_goes_on_when_it_is_given_back(
     on: System, walls: GuardedKafka, topic: str
 ) -> None:
@@ -92,6 +255,7 @@ def test_a_source_whose_right_is_taken_away_fails_and_goes_on_when_it_is_given_b
     )
 
 
+@pytest.mark.timeout(300)
 def test_a_sink_without_rights_says_so_and_reads_as_somebody_who_has_them(
     on: System, walls: GuardedKafka, topic: str
 ) -> None:
@@ -107,6 +271,7 @@ def test_a_sink_without_rights_says_so_and_reads_as_somebody_who_has_them(
     wait_until(lambda: lines(on, name) == ["one"], PATIENCE, "the record")
 
 
+@pytest.mark.timeout(300)
 def test_a_sink_whose_right_is_taken_away_fails_and_misses_nothing_when_it_is_given_back(
     on: System, walls: GuardedKafka, topic: str
 ) -> None:
@@ -128,6 +293,7 @@ def test_a_sink_whose_right_is_taken_away_fails_and_misses_nothing_when_it_is_gi
     wait_until(lambda: lines(on, name)[-1:] == ["two"], PATIENCE, "the second record")
 
 
+@pytest.mark.timeout(300)
 def test_a_configuration_that_came_past_the_policy_fails_its_task(
     on: System, walls: GuardedKafka, topic: str
 ) -> None:

@@ -20,7 +20,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield kafka.bootstrap
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def tasks(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """Tasks on that broker."""
     with bench(broker, tmp_path_factory.mktemp("tasks")) as running:

@@ -18,14 +18,13 @@ from copycat_executor.kafka.admin import GroupTopicCreator, KafkaTopics
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_testkit.kafka import delete_topic, unique
 
-from tests.integration.emitting.bench import Bench
+from tests.integration.emitting.bench import CREATION_DEFAULTS, Bench, creation
 from tests.integration.kip158.conftest import BROKER_PARTITIONS
-from tests.integration.kip158.keys import DEFAULT, creation
 
 pytestmark = pytest.mark.long
 
 RUNNING = types_pb2.STATE_RUNNING
-IMPOSSIBLE = {**DEFAULT, "topic.creation.default.replication.factor": "3"}
+IMPOSSIBLE = {**CREATION_DEFAULTS, "topic.creation.default.replication.factor": "3"}
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
@@ -50,7 +49,7 @@ def test_k158_02_without_a_key_the_broker_creates_the_topic_as_it_likes(tasks: B
 def test_k158_05_where_the_worker_forbids_it_keys_change_nothing(tasks: Bench) -> None:
     name = unique("off")
 
-    tasks.run(name, config=DEFAULT, worker={"topic.creation.enable": "false"})
+    tasks.run(name, config=CREATION_DEFAULTS, worker={"topic.creation.enable": "false"})
 
     assert tasks.created(name).partitions == BROKER_PARTITIONS
 
@@ -73,7 +72,7 @@ def test_k158_26_a_topic_is_created_with_the_first_record_that_goes_to_it(tasks:
     first, late = unique("first"), unique("late")
     file = tasks.folder / unique("emit")
 
-    tasks.run(*[first] * 5000, config=DEFAULT, file=file)
+    tasks.run(*[first] * 5000, config=CREATION_DEFAULTS, file=file)
     tasks.created(first)
     assert tasks.described(late) is None
     tasks.emit(file, late)
@@ -84,7 +83,7 @@ def test_k158_26_a_topic_is_created_with_the_first_record_that_goes_to_it(tasks:
 def test_k158_27_k158_x4_what_exists_is_never_altered(tasks: Bench) -> None:
     there, later = unique("there"), unique("later")
     tasks.admin.create_topics([ClientTopic(there, 2, 1)])[there].result(60)
-    config = {**DEFAULT, "topic.creation.default.cleanup.policy": "compact"}
+    config = {**CREATION_DEFAULTS, "topic.creation.default.cleanup.policy": "compact"}
     file = tasks.folder / unique("emit")
 
     ref = tasks.run(there, config=config, file=file)
@@ -101,7 +100,7 @@ def test_k158_27_k158_x4_what_exists_is_never_altered(tasks: Bench) -> None:
 def test_k158_28_tasks_that_create_the_same_topic_at_once_do_no_harm(tasks: Bench) -> None:
     name = unique("contended")
 
-    refs = [tasks.run(name, config=DEFAULT) for _ in range(8)]
+    refs = [tasks.run(name, config=CREATION_DEFAULTS) for _ in range(8)]
 
     assert len(tasks.written(name, 8)) == 8
     assert tasks.created(name).partitions == 3
@@ -114,7 +113,7 @@ def test_k158_29_a_failure_stops_that_task_until_it_is_restarted(tasks: Bench) -
     config = {**IMPOSSIBLE, "name": unique("failing")}
 
     ref = tasks.run(name, config=config, file=file)
-    neighbour = tasks.run(other, config=DEFAULT)
+    neighbour = tasks.run(other, config=CREATION_DEFAULTS)
     trace = tasks.trace(ref)
     tasks.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     tasks.written(other, 1)
@@ -139,7 +138,7 @@ class OldBroker(KafkaTopics):
 
 
 def test_k158_30_a_broker_without_the_calls_fails_the_task() -> None:
-    groups = creation_groups(DEFAULT)
+    groups = creation_groups(CREATION_DEFAULTS)
     assert groups is not None
     creator = GroupTopicCreator(OldBroker(ClientConfig({}, {})), groups)
 
@@ -162,7 +161,7 @@ def test_k158_32_validation_keeps_its_shape_and_only_sources_have_the_group() ->
 def test_a_plugin_that_knows_nothing_of_it_has_its_topics_created(tasks: Bench, row: str) -> None:
     name = unique(row)
 
-    tasks.run(f"{name} it lives", config=DEFAULT)
+    tasks.run(f"{name} it lives", config=CREATION_DEFAULTS)
 
     assert tasks.created(name).partitions == 3
     assert tasks.written(name, 1) == ["it lives"]
@@ -182,13 +181,13 @@ def test_k158_x2_the_sdk_has_no_hook_for_settings_of_topics() -> None:
 
 
 def test_k158_x3_no_size_has_a_default() -> None:
-    for size in DEFAULT:
+    for size in CREATION_DEFAULTS:
         with pytest.raises(Exception, match="has no default value"):
-            creation_groups({size: DEFAULT[size]})
+            creation_groups({size: CREATION_DEFAULTS[size]})
 
 
 def test_a_name_kafka_does_not_allow_fails_the_task_and_says_what_to_do(tasks: Bench) -> None:
-    named = tasks.run("not/allowed", config=DEFAULT)
+    named = tasks.run("not/allowed", config=CREATION_DEFAULTS)
     unnamed = tasks.run("not/allowed")
 
     assert "Task failed to create new topic not/allowed" in tasks.trace(named)
@@ -200,7 +199,7 @@ def test_a_topic_deleted_under_a_task_is_created_again_or_fails_it_and_no_offset
 ) -> None:
     name = unique("deleted")
     file = tasks.folder / unique("emit")
-    ref = tasks.run(f"{name} before", config=DEFAULT, file=file)
+    ref = tasks.run(f"{name} before", config=CREATION_DEFAULTS, file=file)
     tasks.written(name, 1)
     tasks.executor.wait(lambda: str(file).encode() in b"".join(tasks.executor.offsets), "a commit")
 

@@ -1,17 +1,18 @@
-"""KIP-158: what the properties of topic creation mean, on a real broker."""
+"""KIP-158: what the properties of topic creation mean, and the examples of its page, on a real broker."""
 
 from __future__ import annotations
 
 import pytest
 from copycat_connect.config import BOOLEAN, LIST, LOW
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
+from copycat_connect.config.properties import parse_properties
+from copycat_connect.config.topic_creation import creation_groups
 from copycat_connect.errors import ConfigError
 from copycat_executor.settings import OF_CHILDREN
 from copycat_testkit.kafka import unique
 
-from tests.integration.emitting.bench import Bench, Topic
+from tests.integration.emitting.bench import CREATION_DEFAULTS, Bench, Topic, creation
 from tests.integration.kip158.conftest import BROKER_PARTITIONS
-from tests.integration.kip158.keys import DEFAULT, creation
 
 TOO_FEW_BROKERS = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -116,7 +117,7 @@ def test_k158_12_an_expression_without_counterpart_is_refused_with_its_key(tasks
 def test_sizes_are_positive_or_minus_one(tasks: Bench, what: str, reason: str, value: str) -> None:
     key = f"topic.creation.default.{what}"
 
-    ref = tasks.run(unique("never"), config={**DEFAULT, key: value})
+    ref = tasks.run(unique("never"), config={**CREATION_DEFAULTS, key: value})
 
     assert f"Invalid value {value} for configuration {key}: {reason}" in tasks.trace(ref)
 
@@ -127,7 +128,9 @@ def test_sizes_are_positive_or_minus_one(tasks: Bench, what: str, reason: str, v
 def test_the_default_group_must_say_each_size(tasks: Bench, what: str) -> None:
     key = f"topic.creation.default.{what}"
 
-    ref = tasks.run(unique("never"), config={each: DEFAULT[each] for each in DEFAULT if each != key})
+    ref = tasks.run(
+        unique("never"), config={each: CREATION_DEFAULTS[each] for each in CREATION_DEFAULTS if each != key}
+    )
 
     assert f'Missing required configuration "{key}"' in tasks.trace(ref)
 
@@ -160,7 +163,9 @@ def test_k158_17_any_topic_setting_reaches_the_topic(tasks: Bench) -> None:
         "unclean.leader.election.enable": "true",
     }
 
-    tasks.run(name, config=DEFAULT | {f"topic.creation.default.{key}": settings[key] for key in settings})
+    tasks.run(
+        name, config=CREATION_DEFAULTS | {f"topic.creation.default.{key}": settings[key] for key in settings}
+    )
 
     tasks.created(name)
     assert tasks.configs(name) == settings
@@ -169,7 +174,7 @@ def test_k158_17_any_topic_setting_reaches_the_topic(tasks: Bench) -> None:
 def test_k158_18_a_setting_the_broker_refuses_fails_the_task_with_its_text(tasks: Bench) -> None:
     name = unique("refused")
 
-    ref = tasks.run(name, config={**DEFAULT, "topic.creation.default.no.such.thing": "1"})
+    ref = tasks.run(name, config={**CREATION_DEFAULTS, "topic.creation.default.no.such.thing": "1"})
 
     trace = tasks.trace(ref)
     assert "Unknown topic config name: no.such.thing" in trace
@@ -218,3 +223,68 @@ def test_k158_20_strictly_a_topic_takes_what_its_group_lacks_from_lower_ones(tas
 
     assert tasks.created(name) == Topic(2, 1)
     assert tasks.configs(name) == {"cleanup.policy": "compact", "retention.ms": "86400000"}
+
+
+DEFAULT_EXAMPLE = """
+topic.creation.default.replication.factor=3
+topic.creation.default.partitions=5
+"""
+INORDER = f"""
+topic.creation.groups=inorder
+{DEFAULT_EXAMPLE}
+topic.creation.inorder.include=status, orders.*
+topic.creation.inorder.partitions=1
+"""
+COMPACTED = rf"""
+topic.creation.groups=compacted
+{DEFAULT_EXAMPLE}
+topic.creation.compacted.include=key_value_topic, another\\.compacted\\.topic, configurations.*
+topic.creation.compacted.replication.factor=5
+topic.creation.compacted.partitions=1
+topic.creation.compacted.cleanup.policy=compact
+"""
+PARALLEL = f"""
+topic.creation.groups=compacted, highly_parallel
+{DEFAULT_EXAMPLE}
+topic.creation.highly_parallel.include=hpc.*,parallel.*
+topic.creation.highly_parallel.exclude=.*internal, .*metadata, .*config.*
+topic.creation.highly_parallel.replication.factor=1
+topic.creation.highly_paralle.partitions=1
+topic.creation.compacted.include=configurations.*
+topic.creation.compacted.cleanup.policy=compact
+"""
+SPELLED = PARALLEL.replace("highly_paralle.", "highly_parallel.")
+COMPACT = {"cleanup.policy": "compact"}
+
+
+@pytest.mark.parametrize(
+    ("example", "name", "expected"),
+    [
+        pytest.param(DEFAULT_EXAMPLE, "anything", (5, 3, {}), id="k158_22 every topic"),
+        pytest.param(INORDER, "status", (1, 3, {}), id="k158_23 an exact name"),
+        pytest.param(INORDER, "orders1", (1, 3, {}), id="k158_23 a pattern"),
+        pytest.param(INORDER, "others", (5, 3, {}), id="k158_23 all else"),
+        pytest.param(COMPACTED, "key_value_topic", (1, 5, COMPACT), id="k158_24 an exact name"),
+        pytest.param(COMPACTED, "another.compacted.topic", (1, 5, COMPACT), id="k158_24 dots"),
+        pytest.param(COMPACTED, "configurations_a", (1, 5, COMPACT), id="k158_24 a pattern"),
+        pytest.param(COMPACTED, "anotherXcompactedXtopic", (5, 3, {}), id="k158_24 no dots"),
+        pytest.param(PARALLEL, "hpc1", (5, 1, {}), id="k158_25 as misspelt"),
+        pytest.param(SPELLED, "hpc2", (1, 1, {}), id="k158_25 as meant"),
+        pytest.param(SPELLED, "hpc_internal", (5, 3, {}), id="k158_25 excluded"),
+        pytest.param(SPELLED, "configurations_b", (5, 3, COMPACT), id="k158_25 inherited sizes"),
+    ],
+)
+def test_an_example_creates(
+    tasks: Bench, example: str, name: str, expected: tuple[int, int, dict[str, str]]
+) -> None:
+    partitions, copies, configs = expected
+    config = parse_properties(example)
+    groups = creation_groups(config)
+    assert groups is not None
+    assert groups.new_topic(name).replication_factor == copies
+    one_copy = {key: "1" if key.endswith("replication.factor") else value for key, value in config.items()}
+
+    tasks.run(name, config=one_copy)
+
+    assert tasks.created(name).partitions == partitions
+    assert tasks.configs(name) == configs

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.emitting.system import System, system
+from tests.integration.emitting.bench import System, system
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from copycat_connect.plugin import SinkConnector, SinkTask, SourceConnector, SourceTask
 from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 
-from tests.integration.emitting.system import System
+from tests.integration.emitting.bench import System
 from tests.integration.scenarios.rest import PATIENCE
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]

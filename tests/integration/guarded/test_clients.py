@@ -1,21 +1,99 @@
-"""KIP-158: who creates topics, on a broker that asks for a password and checks what each may do."""
+"""Clients on a broker that checks rights: overrides (KIP-458), who creates topics (KIP-158), standalone."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.cimpl import NewTopic
 from confluent_kafka.cimpl import NewTopic as ClientTopic
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import source_offset_key
-from copycat_testkit.kafka import consume_all, delete_topic, unique
+from copycat_connect.config.properties import format_properties
+from copycat_embedded.ports import free_ports
+from copycat_testkit.commands import Commands
+from copycat_testkit.kafka import consume_all, delete_topic, unique, wait_until
 
-from tests.integration.emitting.bench import Bench
-from tests.integration.guarded.broker import PASSWORDS, SECURE, login, overrides, sink_of
-from tests.integration.kip158.keys import DEFAULT
+from tests.integration.emitting.bench import CREATION_DEFAULTS, Bench
+from tests.integration.guarded.broker import (
+    PASSWORDS,
+    SECURE,
+    GuardedKafka,
+    client_of,
+    login,
+    overrides,
+    secure,
+    sink_of,
+)
+from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.long
+SECONDS = 60.0
+
+
+def first(walls: GuardedKafka, kind: str, client: str) -> Any:
+    """Wait until a client has asked for something; returns what the broker wrote down of it."""
+    return wait_until(lambda: walls.requests(kind, client), SECONDS, f"{kind} of {client}")[0]
+
+
+def test_a_sources_overrides_reach_its_producer_and_its_admin_client(
+    walls: GuardedKafka, guarded: Bench
+) -> None:
+    name = unique("k158")
+    config = {
+        **CREATION_DEFAULTS,
+        **secure("producer"),
+        **secure("admin"),
+        **overrides(producer="alice", admin="bob"),
+        "producer.override.client.id": f"writer-of-{name}",
+        "producer.override.acks": "1",
+        "producer.override.request.timeout.ms": "12345",
+        "admin.override.client.id": f"creator-of-{name}",
+    }
+
+    guarded.run(name, config=config)
+
+    created = first(walls, "CREATE_TOPICS", f"creator-of-{name}")
+    assert (created["principal"], created["request"]["topics"][0]["name"]) == ("User:bob", name)
+    written = first(walls, "PRODUCE", f"writer-of-{name}")
+    assert (written["principal"], written["request"]["topicData"][0]["name"]) == ("User:alice", name)
+    assert (written["request"]["acks"], written["request"]["timeoutMs"]) == (1, 12345)
+
+
+def test_a_sinks_overrides_reach_its_consumer(walls: GuardedKafka, guarded: Bench) -> None:
+    name = unique("k158")
+    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
+    config = {
+        **sink_of(name, guarded.folder, "admin"),
+        "consumer.override.client.id": f"reader-of-{name}",
+        "consumer.override.isolation.level": "read_committed",
+        "consumer.override.fetch.max.wait.ms": "77",
+        "consumer.override.fetch.max.bytes": "54321",
+    }
+
+    guarded.executor.start("host", config, {name: 1})
+
+    fetched = first(walls, "FETCH", f"reader-of-{name}")
+    assert fetched["principal"] == "User:admin"
+    asked = fetched["request"]
+    assert (asked["isolationLevel"], asked["maxWaitMs"], asked["maxBytes"]) == (1, 77, 54321)
+
+
+def test_without_overrides_clients_are_named_after_their_task(walls: GuardedKafka, guarded: Bench) -> None:
+    name = unique("k158")
+    worker = {**SECURE, "sasl.jaas.config": login("admin"), **{f"producer.{k}": v for k, v in SECURE.items()}}
+
+    guarded.run(
+        config={**CREATION_DEFAULTS, "name": name},
+        worker={**worker, "producer.sasl.jaas.config": login("admin")},
+        file=guarded.emit(guarded.folder / name, name),
+    )
+
+    assert first(walls, "CREATE_TOPICS", f"connector-adminclient-{name}-0")["principal"] == "User:admin"
+    assert first(walls, "PRODUCE", f"connector-producer-{name}-0")["principal"] == "User:admin"
 
 
 def worker_of(producer: str, admin: str) -> dict[str, str]:
@@ -28,6 +106,7 @@ def worker_of(producer: str, admin: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("worker", "override"),
     [
@@ -47,31 +126,33 @@ def test_a_topic_is_created_by_one_and_written_by_the_other(
 ) -> None:
     name = unique("k158")
 
-    ref = guarded.run(name, config={**DEFAULT, **overrides(**override)}, worker=worker_of(*worker))
+    ref = guarded.run(name, config={**CREATION_DEFAULTS, **overrides(**override)}, worker=worker_of(*worker))
 
     assert guarded.created(name).partitions == 3
     guarded.executor.wait(lambda: name in guarded.executor.topics, "a durable record")
     assert not [each for each in guarded.executor.states if each.task == ref and each.trace]
 
 
+@pytest.mark.long
 def test_k158_35_strictly_who_writes_creates_too(guarded: Bench) -> None:
     name = unique("k158")
     worker = {**worker_of("alice", "alice"), "kip.strict": "true"}
 
-    ref = guarded.run(name, config={**DEFAULT, **overrides(producer="admin")}, worker=worker)
+    ref = guarded.run(name, config={**CREATION_DEFAULTS, **overrides(producer="admin")}, worker=worker)
 
     assert guarded.created(name).partitions == 3
     guarded.executor.wait(lambda: name in guarded.executor.topics, "a durable record")
     assert not [each for each in guarded.executor.states if each.task == ref and each.trace]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", ["k158_37", "k158_38"])
 def test_where_nobody_may_create_the_task_fails_and_no_password_is_told(guarded: Bench, row: str) -> None:
     name = unique("k158")
 
     ref = guarded.run(
         name,
-        config={**DEFAULT, **overrides(producer="alice", admin="alice")},
+        config={**CREATION_DEFAULTS, **overrides(producer="alice", admin="alice")},
         worker=worker_of("alice", "alice"),
     )
 
@@ -85,6 +166,7 @@ def test_where_nobody_may_create_the_task_fails_and_no_password_is_told(guarded:
     assert not [word for word in PASSWORDS.values() if word in trace + guarded.log()]
 
 
+@pytest.mark.long
 def test_k158_02_without_a_key_nobody_is_asked_to_create_a_missing_topic(guarded: Bench) -> None:
     name = unique("k158")
 
@@ -96,6 +178,7 @@ def test_k158_02_without_a_key_nobody_is_asked_to_create_a_missing_topic(guarded
     assert guarded.described(name) is None
 
 
+@pytest.mark.long
 def test_who_may_not_write_fails_the_task_with_what_to_do(guarded: Bench) -> None:
     name = unique("k158")
     guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
@@ -108,6 +191,7 @@ def test_who_may_not_write_fails_the_task_with_what_to_do(guarded: Bench) -> Non
     assert not [word for word in PASSWORDS.values() if word in trace + guarded.log()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("user", "said"),
     [
@@ -132,10 +216,11 @@ def test_a_sink_that_may_not_read_fails_with_what_to_do(guarded: Bench, user: st
     assert not [word for word in PASSWORDS.values() if word in trace]
 
 
+@pytest.mark.long
 def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_restart(guarded: Bench) -> None:
     name = unique("k158")
     file = guarded.folder / name
-    config = {**DEFAULT, "name": name}
+    config = {**CREATION_DEFAULTS, "name": name}
     ref = guarded.run(name, config=config, worker=worker_of("admin", "admin"), file=file)
     guarded.executor.wait(lambda: name in guarded.executor.topics, "a durable record")
 
@@ -151,13 +236,14 @@ def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_res
     assert not [each for each in guarded.executor.states if each.task == again and each.trace]
 
 
+@pytest.mark.long
 def test_a_topic_deleted_under_a_transaction_ends_it_at_once_and_the_restart_goes_on(guarded: Bench) -> None:
     name, offsets = unique("k158"), unique("offsets")
     guarded.admin.create_topics([ClientTopic(offsets, 1, 1)])[offsets].result(60)
     file = guarded.folder / name
     # For so long a record would be tried: far longer than this test waits.
     patience = {"producer.override.transaction.timeout.ms": "600000"}
-    config = {**DEFAULT, "name": name, "exactly.once.support": "required", **patience}
+    config = {**CREATION_DEFAULTS, "name": name, "exactly.once.support": "required", **patience}
     worker = {**worker_of("admin", "admin"), "group.id": unique("cluster"), "offset.storage.topic": offsets}
     partition = json.dumps({"file": str(file)}, separators=(",", ":")).encode()
     key = source_offset_key(name, partition)
@@ -183,6 +269,7 @@ def test_a_topic_deleted_under_a_transaction_ends_it_at_once_and_the_restart_goe
     assert not [each for each in guarded.executor.states if each.task == again and each.trace]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("client", ["producer", "consumer"])
 def test_a_wrong_password_fails_the_task_and_says_where_it_stands(guarded: Bench, client: str) -> None:
     name = unique("k158")
@@ -202,3 +289,56 @@ def test_a_wrong_password_fails_the_task_and_says_where_it_stands(guarded: Bench
     assert f"The brokers at {guarded.client['bootstrap.servers']} refuse the login of the {client}" in trace
     assert f"Correct {client}.override.sasl.jaas.config" in trace
     assert "no-such-word" not in trace + guarded.log()
+
+
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Iterator[Commands]:
+    running = Commands(tmp_path, on_plain_hosts())
+    yield running
+    running.close()
+
+
+@pytest.mark.timeout(300)
+def test_k26_75_standalone_needs_the_rights_on_its_data_topics_and_no_other(
+    walls: GuardedKafka, commands: Commands, tmp_path: Path
+) -> None:
+    topic, source, target = unique("k158"), tmp_path / "in.txt", tmp_path / "out.txt"
+    walls.admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
+    source.write_text("one\ntwo\n")
+    before = set(walls.admin.list_topics(timeout=60).topics)
+    writer, reader = (
+        {**SECURE, "sasl.jaas.config": login("alice")},
+        {**SECURE, "sasl.jaas.config": login("dave")},
+    )
+    properties = {
+        "bootstrap.servers": walls.bootstrap,
+        "key.converter": STRING,
+        "value.converter": STRING,
+        "offset.storage.file.filename": str(tmp_path / "offsets"),
+        "offset.flush.interval.ms": "500",
+        "listeners": f"http://127.0.0.1:{free_ports(1)[0]}",
+        **writer,
+        **{f"producer.{key}": value for key, value in writer.items()},
+        **{f"consumer.{key}": value for key, value in reader.items()},
+    }
+    connectors = {
+        "in": {"connector.class": "FileStreamSource", "file": str(source), "topic": topic},
+        "out": {"connector.class": "FileStreamSink", "file": str(target), "topics": topic},
+    }
+    files = [tmp_path / "worker.properties"]
+    files[0].write_text(format_properties(properties), "utf-8")
+    for name, config in connectors.items():
+        files.append(tmp_path / f"{name}.properties")
+        files[-1].write_text(format_properties({"name": unique(name), **config}), "utf-8")
+
+    process = commands.start("standalone", *files)
+
+    wait_until(lambda: target.exists() and target.read_text() == "one\ntwo\n", 180, "both lines in the sink")
+    assert process.end() == 0, process.said()
+    assert set(walls.admin.list_topics(timeout=60).topics) - before <= {"__consumer_offsets"}
+    consumer = Consumer({**client_of("admin"), "bootstrap.servers": walls.bootstrap, "group.id": topic})
+    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (0, 2)
+    consumer.close()

@@ -1,21 +1,89 @@
-"""Config providers on a whole system: author code gets the secrets, and nobody else ever sees one."""
+"""Config providers and client overrides: author code and brokers get them, and nobody sees a secret."""
 
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from copycat.types.v1 import types_pb2
+from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.vault import TOKEN, Vault, vault_server
 
-from tests.integration.emitting.system import System, system
+from tests.integration.emitting.bench import Bench, System, bench, system
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
+pytestmark = pytest.mark.long
+
+#: Place and meaning of a record batch's compression, from the batch's attributes.
+ATTRIBUTES = 21
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the broker keeps its topics."""
+    return tmp_path_factory.mktemp("overrides")
+
+
+@pytest.fixture(scope="module")
+def tasks(place: Path) -> Iterator[Bench]:
+    """Tasks on a broker whose files can be read."""
+    with EmbeddedKafka(place) as kafka, bench(kafka.bootstrap, place) as running:
+        yield running
+
+
+def codec(place: Path, topic: str) -> str:
+    """Return how the first batch of a topic was compressed by its producer."""
+    written = (place / "log" / f"{topic}-0" / f"{0:020}.log").read_bytes()
+    (attributes,) = struct.unpack_from(">h", written, ATTRIBUTES)
+    return CODECS[attributes & 7]
+
+
+@pytest.mark.parametrize("wanted", ["gzip", "zstd", "none"])
+def test_records_are_compressed_as_the_connector_says_whatever_the_worker_says(
+    tasks: Bench, place: Path, wanted: str
+) -> None:
+    name = unique("compressed")
+
+    tasks.run(
+        *[f"{name} {'x' * 100}"] * 100,
+        config={"producer.override.compression.type": wanted},
+        worker={"producer.compression.type": "lz4"},
+    )
+
+    tasks.written(name, 100)
+    assert codec(place, name) == wanted
+
+
+def test_the_worker_says_how_where_the_connector_does_not(tasks: Bench, place: Path) -> None:
+    name = unique("compressed")
+
+    tasks.run(*[f"{name} {'x' * 100}"] * 100, worker={"producer.compression.type": "lz4"})
+
+    tasks.written(name, 100)
+    assert codec(place, name) == "lz4"
+
+
+def test_fewer_acknowledgements_are_enough_where_the_connector_says_so(tasks: Bench) -> None:
+    patient, content = unique("patient"), unique("content")
+    for name in (patient, content):
+        topic = NewTopic(name, 1, 1, config={"min.insync.replicas": "2"})
+        tasks.admin.create_topics([topic])[name].result(60)
+
+    waiting = tasks.run(patient)
+    tasks.run(content, config={"producer.override.acks": "1"})
+
+    assert tasks.written(content, 1) == ["v"]
+    assert patient not in tasks.executor.topics
+    assert [each.state for each in tasks.executor.states if each.task == waiting] == [types_pb2.STATE_RUNNING]
+
 
 WORDS = {"file": "word-of-the-file-81", "dir": "word-of-the-folder-82", "env": "word-of-the-environment-83"}
 OUTSIDE = "word-from-outside-84"
@@ -93,6 +161,7 @@ def given(file: Path, part: str) -> dict[str, str]:
     return {key: value for key, value in found.items() if key.startswith("own.")}
 
 
+@pytest.mark.timeout(300)
 def test_connector_and_tasks_get_the_values_and_nobody_else_sees_them(guarded: System, vault: Path) -> None:
     topic, started = unique("secret"), guarded.folder / unique("started")
 
@@ -111,6 +180,7 @@ def test_connector_and_tasks_get_the_values_and_nobody_else_sees_them(guarded: S
     assert "${env:COPYCAT_TEST_WORD}" in told
 
 
+@pytest.mark.timeout(300)
 def test_a_connector_reads_again_what_was_lent_to_it(guarded: System, safe: Vault) -> None:
     expected = "word-of-the-new-lease-86"
     topic, started, path = unique("lent"), guarded.folder / unique("started"), f"secret/data/{unique()}"
@@ -133,6 +203,7 @@ def test_a_connector_reads_again_what_was_lent_to_it(guarded: System, safe: Vaul
     guarded.rest.delete(name)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("part", ["connector", "task"])
 @pytest.mark.parametrize("kind", ["file", "env"])
 def test_a_failure_that_names_a_secret_is_told_with_the_placeholder(
@@ -150,6 +221,7 @@ def test_a_failure_that_names_a_secret_is_told_with_the_placeholder(
     assert not [word for word in WORDS.values() if word in told]
 
 
+@pytest.mark.timeout(300)
 def test_what_a_provider_may_not_read_stays_as_it_is_written(guarded: System, tmp_path: Path) -> None:
     outside = tmp_path / "outside.properties"
     outside.write_text(f"word={OUTSIDE}\n")
@@ -166,6 +238,7 @@ def test_what_a_provider_may_not_read_stays_as_it_is_written(guarded: System, tm
     assert OUTSIDE not in everything_told(guarded, name)
 
 
+@pytest.mark.timeout(300)
 def test_only_settings_the_policy_lists_may_be_overridden(guarded: System) -> None:
     config = guarded.emitter_config(
         "refused", producer__override__acks="1", producer__override__client__id="x"
@@ -187,6 +260,7 @@ def committed(admin: AdminClient, group: str, topic: str) -> int:
     return int(found.topic_partitions[0].offset)
 
 
+@pytest.mark.timeout(300)
 def test_an_overridden_group_is_where_a_sink_commits(guarded: System) -> None:
     topic, group = unique("grouped"), unique("own-group")
     guarded.emitter("", topic)

@@ -14,7 +14,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from google.protobuf.message import Message
 
-from tests.integration.refusals.guarded import CONNECTOR, RPC_ROLES, Guarded, call, showing
+from tests.integration.refusals.conftest import CONNECTOR, RPC_ROLES, Guarded, call, showing
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 

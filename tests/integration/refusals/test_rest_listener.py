@@ -1,14 +1,20 @@
-"""REST refuses whoever is not known, not sure or not allowed, and nothing of it is done."""
+"""REST, lists and watches refuse and hide what is not for the caller; open ports are documented ones."""
 
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 import httpx2
 import pytest
+from copycat_launcher.roles import SERVICES as OWNERS
+from copycat_rpc.users.shown import SHOWN
 from copycat_testkit.kafka import wait_until
 
-from tests.integration.refusals.guarded import CONNECTOR, Guarded
+from tests.integration.listening import LOOPBACK, SERVICES, documented, hosts, listening, ports_by_kind
+from tests.integration.refusals.conftest import CONNECTOR, SECONDS, Guarded, showing
 from tests.issuer import bearer
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
@@ -98,3 +104,47 @@ def test_plain_http_is_not_understood(guarded: Guarded) -> None:
         httpx2.get(
             f"http://{guarded.rest}/connectors", headers=bearer(guarded.issuer.token("ann")), timeout=60
         )
+
+
+def answers(guarded: Guarded, path: str, token: str) -> Iterator[Any]:
+    """Yield the answers to a call, of a watch up to the end of its snapshot."""
+    role, method = path.split(".")[1], path.rpartition("/")[2]
+    contract = import_module(f"copycat.{role}.v1.{role}_service_pb2")
+    request = getattr(contract, f"{method}Request")()
+    kinds = {
+        "request_serializer": lambda message: message.SerializeToString(),
+        "response_deserializer": getattr(contract, f"{method}Response").FromString,
+    }
+    shown = showing(token)
+    with guarded.channel(role, guarded.certificates.known) as channel:
+        if not method.startswith("Watch"):
+            yield channel.unary_unary(path, **kinds)(request, metadata=shown, timeout=SECONDS)
+            return
+        for each in channel.unary_stream(path, **kinds)(request, metadata=shown, timeout=SECONDS):
+            yield each
+            if each.snapshot_complete:
+                return
+
+
+@pytest.mark.parametrize("path", SHOWN)
+def test_only_those_who_may_see_a_connector_are_told_of_it(guarded: Guarded, path: str) -> None:
+    def told(token: str) -> bool:
+        found = list(answers(guarded, path, token))
+        assert found, "no answer, which is not the same as an empty one"
+        return any(CONNECTOR.encode() in each.SerializeToString() for each in found)
+
+    tokens = {name: guarded.issuer.token(name) for name in ("ann", "eve", "bob")}
+    assert {name: told(token) for name, token in tokens.items()} == {"ann": True, "eve": True, "bob": False}
+    assert told(guarded.secret)
+
+
+def test_services_that_share_a_process_listen_where_each_would(guarded: Guarded) -> None:
+    found = listening(guarded.pid)
+    of_each = dict(documented())
+    together = {SERVICES: sum(of_each.pop(role.name) for role in OWNERS), **of_each}
+
+    assert ports_by_kind(found) == together
+    assert hosts(found) <= LOOPBACK
+    assert {int(guarded.address(role.name).rpartition(":")[2]) for role in OWNERS} <= {
+        port for _, port in found[SERVICES]
+    }

@@ -1,13 +1,22 @@
-"""The scheduler as it runs, on a real assignments topic and real topics to read."""
+"""The scheduler as it runs, on real topics: its assignments, what sinks read, and brokers that were lost."""
+
+from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat_connect.errors import UnavailableError
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.ports import free_ports
+from copycat_eventlog.clients import Security, librdkafka_config
 from copycat_rpc.channel import open_channel
+from copycat_scheduler.adapters import topics
 from copycat_scheduler.main import serve
 from copycat_testkit.kafka import create_topic, unique
 
@@ -82,3 +91,51 @@ async def test_a_new_connector_is_assigned(kafka: str) -> None:
 
 def _read(assigned: Mapping[tuple[str, int | None], pb.Assignment]) -> dict[int | None, list[int]]:
     return {key[1]: [each.partition for each in a.partitions] for key, a in assigned.items()}
+
+
+#: The controller takes such a broker for dead most of the time: its answers name no live broker.
+FENCED = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "3000"}
+
+
+def connection(bootstrap_servers: str, security: Security) -> dict[str, str | int | bool]:
+    # With "none" the client is sure to end where it otherwise ends only at times.
+    return librdkafka_config(bootstrap_servers, security) | {"metadata.recovery.strategy": "none"}
+
+
+@pytest.mark.long
+async def test_topics_are_read_again_after_a_client_lost_all_brokers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topics, "librdkafka_config", connection)
+    monkeypatch.setattr(topics, "METADATA_TIMEOUT_SECONDS", 3.0)
+    with EmbeddedKafka(tmp_path, port=free_ports(1)[0]) as broker:
+        topic = create_topic(broker.bootstrap)
+        reader = topics.KafkaTopics(broker.bootstrap, {})
+        assert topic in await reader.read()
+        broker.kill()
+        fenced = EmbeddedKafka(tmp_path, port=int(broker.bootstrap.rpartition(":")[2]), settings=FENCED)
+        fenced.start()
+        try:
+            await wait_until_lost(reader)
+        finally:
+            fenced.kill()
+        broker.start()
+        assert topic in await read_at_last(reader)
+        reader.close()
+
+
+async def read_at_last(reader: topics.KafkaTopics) -> Mapping[str, int]:
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(UnavailableError):
+                return await reader.read()
+
+
+async def wait_until_lost(reader: topics.KafkaTopics) -> None:
+    """Read until that fails although the broker is up: the client has lost it."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await reader.read()
+            except UnavailableError:
+                return

@@ -1,6 +1,10 @@
-"""The status service on a real status topic."""
+"""The status service on a real status topic, and one that its retry settings keep from starting."""
+
+from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -16,8 +20,6 @@ from copycat_embedded.ports import free_ports
 from copycat_rpc.channel import open_channel
 from copycat_status.main import serve
 from copycat_testkit.kafka import consume_all, unique
-
-pytestmark = pytest.mark.long
 
 SINCE_MS = int(time.time() * 1000)
 RUNNING = pb.Status(
@@ -62,6 +64,7 @@ def report(connector: str, task: int | None = None, status: pb.Status = RUNNING)
     return pb.ReportStatusesRequest(statuses=[instance])
 
 
+@pytest.mark.long
 async def test_statuses_and_topics_are_kafka_connects_own_bytes_in_its_partitions(kafka: str) -> None:
     properties = settings(kafka)
     async with running(properties) as stub:
@@ -91,6 +94,7 @@ async def test_statuses_and_topics_are_kafka_connects_own_bytes_in_its_partition
     ]
 
 
+@pytest.mark.long
 async def test_a_restarted_service_knows_what_it_knew(kafka: str) -> None:
     properties = settings(kafka)
     async with running(properties) as stub:
@@ -110,6 +114,7 @@ async def test_a_restarted_service_knows_what_it_knew(kafka: str) -> None:
     assert all(dict(found.tasks) == {0: RUNNING} for found in after.statuses)
 
 
+@pytest.mark.long
 async def test_a_revision_of_many_partitions_can_be_waited_for(kafka: str) -> None:
     async with running(settings(kafka)) as stub:
         instances = [pb.InstanceStatus(connector=f"c{n}", status=RUNNING) for n in range(50)]
@@ -122,6 +127,7 @@ async def test_a_revision_of_many_partitions_can_be_waited_for(kafka: str) -> No
     assert found.status.status == RUNNING
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 async def test_a_status_reported_during_an_outage_is_written_when_the_broker_is_back(tmp_path: Path) -> None:
     broker = EmbeddedKafka(tmp_path / "kafka", free_ports(1)[0])
@@ -144,3 +150,39 @@ async def test_a_status_reported_during_an_outage_is_written_when_the_broker_is_
 
 async def say(stub: Any, request: pb.ReportStatusesRequest) -> None:
     await stub.ReportStatuses(request, timeout=OUTAGE_SECONDS)
+
+
+RETRY = "status.storage.retry."
+
+
+@pytest.mark.row("KRETRY-06", "KRETRY-T07")
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"initial.backoff.ms": "10001"},
+            (f"{RETRY}initial.backoff.ms=10001", f"{RETRY}max.backoff.ms=10000"),
+        ),
+        ({"jitter.factor": "1.1"}, (f"{RETRY}jitter.factor", "1.1")),
+        ({"jitter.factor": "-0.1"}, (f"{RETRY}jitter.factor", "-0.1")),
+    ],
+    ids=["first wait beyond the longest", "too much jitter", "negative jitter"],
+)
+def test_a_service_does_not_start_with_settings_out_of_range(
+    tmp_path: Path, settings: dict[str, str], said: tuple[str, ...]
+) -> None:
+    file = tmp_path / "worker.properties"
+    lines = [f"{RETRY}{key}={value}" for key, value in settings.items()]
+    file.write_text("\n".join(["storage.backend=memory", "status.listen=127.0.0.1:0", *lines]))
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "copycat_status", str(file)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode != 0
+    for each in said:
+        assert each in ended.stderr

@@ -29,8 +29,14 @@ from copycat_testkit.kafka import unique, wait_until
 from kafka.admin import KafkaAdminClient
 from kafka.structs import TopicPartition
 
-from tests.integration.embedded.java_clients import JavaClients, java_clients
-from tests.integration.embedded.secured_broker import MECHANISM, SCRAM, SecuredBroker, secured_broker
+from tests.integration.embedded.secured_broker import (
+    MECHANISM,
+    SCRAM,
+    JavaClients,
+    SecuredBroker,
+    java_clients,
+    secured_broker,
+)
 
 CODECS = {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 SECONDS = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from copycat_embedded.spark_java import spark_java_home
 
-from tests.integration.executor.spark_cluster import HOST, LEAN, Master, spark_master
+from tests.integration.executor.executor_process import HOST, LEAN, Master, spark_master
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -1,28 +1,35 @@
-"""A real executor process on real Spark; the other services are played by the test."""
+"""A real executor on real Spark, or on a Spark cluster of processes; tests play the other services."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
+import pyspark
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_embedded.ports import free_ports
 from copycat_rpc.server import RpcServer
+from copycat_testkit.kafka import wait_until
 from copycat_testkit.processes import command_line, lives
 
 from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
 
-START_SECONDS = 150.0
+EXECUTOR_START_SECONDS = 150.0
 DEADLINE = 90.0
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -72,7 +79,7 @@ class Peers:
                 stderr=log,
                 env={**os.environ, "TMPDIR": str(self.temporary)},
             )
-        await self.until(lambda: self.scheduler.beats > 0, "the executor joined", START_SECONDS)
+        await self.until(lambda: self.scheduler.beats > 0, "the executor joined", EXECUTOR_START_SECONDS)
 
     async def until(self, holds: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
         """Wait for a condition."""
@@ -148,3 +155,89 @@ async def executor(bootstrap: str, folder: Path, **more: str) -> AsyncIterator[P
 def file_source(file: Path, topic: str) -> dict[str, str]:
     """A source that copies a file."""
     return {"connector.class": "FileStreamSource", "file": str(file), "topic": topic, "tasks.max": "1"}
+
+
+SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
+DEPLOY = "org.apache.spark.deploy"
+HOST = "127.0.0.1"
+#: All of them live for seconds: code worth compiling well never comes.
+LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SPARK_START_SECONDS = 120.0
+ASK_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Master:
+    """A running master."""
+
+    address: str
+    page: int
+    """Port of its web page, which shows what it knows as JSON."""
+
+    def settings(self, **more: str) -> dict[str, str]:
+        """Return the worker properties of an executor that runs its hosts here."""
+        return {
+            "spark.master": self.address,
+            "spark.cores.max": "2",
+            "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": LEAN,
+            "spark.driver.host": HOST,
+            "spark.driver.bindAddress": HOST,
+            **more,
+        }
+
+    @contextmanager
+    def worker(self) -> Iterator[psutil.Process]:
+        """Run a worker of two cores until it is left or killed; the master knows it once it is given."""
+        page = str(free_ports(1)[0])
+        arguments = (self.address, "-c", "2", "-m", "2g", "--webui-port", page)
+        with _running(f"{DEPLOY}.worker.Worker", *arguments) as worker:
+            wait_until(lambda: f":{page}" in self.alive_workers(), SPARK_START_SECONDS, "the Spark worker")
+            yield worker
+
+    def alive_workers(self) -> str:
+        """Return where the web pages of the workers are that it counts on, in one line."""
+        state = self.state() or {"workers": []}
+        return " ".join(each["webuiaddress"] for each in state["workers"] if each["state"] == "ALIVE")
+
+    def state(self) -> Any:
+        """Return what its page shows; None where it does not answer yet."""
+        url = f"http://{HOST}:{self.page}/json/"
+        with suppress(OSError, ValueError), urllib.request.urlopen(url, timeout=ASK_SECONDS) as answer:
+            return json.load(answer)
+        return None
+
+
+@contextmanager
+def spark_master() -> Iterator[Master]:
+    """Run a master without workers; it listens once it is given."""
+    port, page = free_ports(2)
+    master = Master(f"spark://{HOST}:{port}", page)
+    with _running(f"{DEPLOY}.master.Master", "--port", str(port), "--webui-port", str(page)):
+        wait_until(master.state, SPARK_START_SECONDS, "the Spark master")
+        yield master
+
+
+def hosts_of(worker: psutil.Process) -> list[psutil.Process]:
+    """Return the processes of hosts on a worker: forked by the daemon of one of its executors."""
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for process in worker.children(recursive=True):
+            parent = process.parent()
+            if parent is not None and _is_daemon(process) and _is_daemon(parent):
+                found.append(process)
+    return found
+
+
+def _is_daemon(process: psutil.Process) -> bool:
+    return "copycat_executor.spark.daemon" in command_line(process)
+
+
+@contextmanager
+def _running(main: str, *arguments: str) -> Iterator[psutil.Process]:
+    command = [str(SPARK_CLASS), main, *arguments, "--host", HOST]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield psutil.Process(process.pid)
+        finally:
+            process.terminate()

@@ -1,7 +1,8 @@
-"""What other users of the machine may do on the embedded Kafka: all but what is Copycat's own."""
+"""What other users of the machine find and may do: on Copycat's files, services and embedded Kafka."""
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import closing, suppress
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx2
 import psutil
 import pytest
@@ -33,10 +35,60 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
+from copycat.config.v1.config_service_pb2 import ListConnectorsRequest
+from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_rpc.role import read_properties
 from copycat_testkit.kafka import consume_all, create_topic, delete_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
+
+
+def test_the_cluster_id_is_that_of_the_broker(system: CopycatUp) -> None:
+    meta = (system.folder / "kafka" / "log" / "meta.properties").read_text().splitlines()
+    cluster = next(line.removeprefix("cluster.id=") for line in meta if line.startswith("cluster.id="))
+
+    assert httpx2.get(system.url, timeout=60).json()["kafka_cluster_id"] == cluster
+
+
+def is_open_to_others(path: Path) -> bool:
+    found = path.lstat().st_mode
+    return not stat.S_ISLNK(found) and bool(found & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def test_data_properties_and_segments_are_for_their_owner_only(system: CopycatUp) -> None:
+    kafka = system.folder / "kafka"
+    kept = [system.folder, system.folder / "logs", kafka, *system.folder.glob("*.*"), *kafka.rglob("*")]
+
+    assert any(path.name == "00000000000000000000.log" for path in kept), "there are segments"
+    assert [path for path in kept if path.exists() and is_open_to_others(path)] == []
+
+
+def test_the_services_answer_nobody_without_the_secret(system: CopycatUp) -> None:
+    properties = read_properties(system.folder / "worker.properties")
+    with (
+        grpc.insecure_channel(properties["config.addresses"]) as channel,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        ConfigServiceStub(channel).ListConnectors(ListConnectorsRequest(), timeout=10)
+
+    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+    details = caught.value.details()
+    assert details
+    assert properties["cluster.secret"] not in details
+
+
+def test_the_secret_is_on_no_command_line_in_no_environment_and_in_no_log(system: CopycatUp) -> None:
+    secret = read_properties(system.folder / "worker.properties")["cluster.secret"]
+    shown = []
+    for process in psutil.Process(system.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            shown += [*process.cmdline(), *process.environ().values()]
+    logs = [file.read_text("utf-8", errors="replace") for file in (system.folder / "logs").iterdir()]
+
+    assert len(shown) > 100
+    assert not any(secret in text for text in (*shown, *logs, *system.said))
+
 
 SECONDS = 60.0
 OWN = ("connect-configs", "connect-offsets", "connect-status", "connect-assignments", "copycat-changes")
@@ -56,7 +108,7 @@ def others(system: CopycatUp) -> AdminClient:
     return AdminClient({"bootstrap.servers": system.kafka})
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def change(system: CopycatUp) -> None:
     """Change something: the topic of changes is made with the first one."""
     url = f"{system.url}/connectors/{unique('changed')}"
@@ -130,6 +182,7 @@ def read(bootstrap: str, topic: str, group: str) -> None:
         raise KafkaException(wait_until(refused, SECONDS, "a refusal"))
 
 
+@pytest.mark.usefixtures("change")
 @pytest.mark.parametrize("topic", [*OWN, ELECTION, KAFKAS])
 def test_nobody_else_writes_reads_alters_or_deletes_a_topic_of_copycats(
     system: CopycatUp, others: AdminClient, topic: str
@@ -154,6 +207,7 @@ def test_nobody_else_writes_reads_alters_or_deletes_a_topic_of_copycats(
     assert [refusal(act) for act in acts] == [KafkaError.TOPIC_AUTHORIZATION_FAILED] * len(acts)
 
 
+@pytest.mark.usefixtures("change")
 def test_nobody_else_makes_a_topic_of_copycats_anew(system: CopycatUp, others: AdminClient) -> None:
     for name in (*OWN, "connect-cluster-copycat-more"):
         made = others.create_topics([NewTopic(name, 1, 1)])
@@ -161,6 +215,7 @@ def test_nobody_else_makes_a_topic_of_copycats_anew(system: CopycatUp, others: A
     assert httpx2.get(f"{system.url}/health", timeout=SECONDS).status_code == 200
 
 
+@pytest.mark.usefixtures("change")
 @pytest.mark.parametrize("transactional", [SERVICES_ID, f"{SERVICES_ID}-offsets", "copycat-orders-0"])
 def test_nobody_else_fences_a_writer_of_copycats(system: CopycatUp, transactional: str) -> None:
     zombie = Producer({"bootstrap.servers": system.kafka, "transactional.id": transactional})
@@ -170,6 +225,7 @@ def test_nobody_else_fences_a_writer_of_copycats(system: CopycatUp, transactiona
     assert refused == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
+@pytest.mark.usefixtures("change")
 def test_nobody_else_moves_or_joins_a_group_of_copycats_but_sees_it(
     system: CopycatUp, others: AdminClient
 ) -> None:
@@ -187,6 +243,7 @@ def test_nobody_else_moves_or_joins_a_group_of_copycats_but_sees_it(
     assert len(seen.result(SECONDS).members) == 1
 
 
+@pytest.mark.usefixtures("change")
 def test_nobody_else_changes_rules_brokers_or_the_cluster(system: CopycatUp, others: AdminClient) -> None:
     everything = AclBinding(
         ResourceType.TOPIC, "connect-", ResourcePatternType.PREFIXED, "User:ANONYMOUS", "*", AclOperation.ALL,
@@ -207,6 +264,7 @@ def test_nobody_else_changes_rules_brokers_or_the_cluster(system: CopycatUp, oth
     assert [refusal(act) for act in acts] == [KafkaError.CLUSTER_AUTHORIZATION_FAILED] * len(acts)
 
 
+@pytest.mark.usefixtures("change")
 def test_nobody_else_talks_to_the_controller_or_as_copycat(system: CopycatUp) -> None:
     java = next(each for each in psutil.Process(system.pid).children() if each.name() == "java")
     ports = {each.laddr.port for each in java.net_connections("tcp") if each.status == psutil.CONN_LISTEN}
@@ -228,6 +286,7 @@ def test_nobody_else_talks_to_the_controller_or_as_copycat(system: CopycatUp) ->
                 admin.list_topics(timeout=3)
 
 
+@pytest.mark.usefixtures("change")
 def test_others_use_topics_of_their_own_in_every_way(system: CopycatUp, others: AdminClient) -> None:
     topic = create_topic(system.kafka, partitions=2)
     produce(system.kafka, topic, [b"one", b"two"])
@@ -255,6 +314,7 @@ def test_others_use_topics_of_their_own_in_every_way(system: CopycatUp, others: 
     assert found == {b"one", b"two", b"three"}
 
 
+@pytest.mark.usefixtures("change")
 def test_connectors_work_on_topics_of_others_and_keep_positions(system: CopycatUp, tmp_path: Path) -> None:
     topic, name = create_topic(system.kafka), unique("sink")
     produce(system.kafka, topic, [b"from anybody"])
@@ -268,10 +328,12 @@ def test_connectors_work_on_topics_of_others_and_keep_positions(system: CopycatU
     assert httpx2.delete(f"{system.url}/connectors/{name}", timeout=SECONDS).status_code == 204
 
 
+@pytest.mark.usefixtures("change")
 def test_the_owner_reads_internal_topics_with_the_login_of_the_properties(system: CopycatUp) -> None:
     assert consume_all(system.kafka_client(), "connect-status") is not None
 
 
+@pytest.mark.usefixtures("change")
 def test_the_password_is_nowhere_but_in_files_of_the_owner(system: CopycatUp, others: AdminClient) -> None:
     password = str(system.kafka_client()["sasl.password"])
     shown = []

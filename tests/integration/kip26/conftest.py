@@ -13,8 +13,7 @@ from copycat_rpc.role import read_properties
 from copycat_testkit.commands import Command, Commands
 from copycat_testkit.system import CopycatUp, names
 
-from tests.integration.kip26.more_workers import Workers
-from tests.integration.kip26.world import until
+from tests.integration.kip26.world import Workers, until
 from tests.plain_hosts import on_plain_hosts
 
 HERE = Path(__file__).parent

@@ -1,24 +1,30 @@
-"""Workers are equal: work is dealt evenly, moves gracefully, any of them answers (K26-31 to 37, 42, 81)."""
+"""Workers are equal: work is dealt evenly, moves gracefully, any one answers (K26-31 to 37, 42, 57, 81)."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from copycat_client.client import CopycatClient
+from copycat_client.scheduler import Worker
 from copycat_client.statuses import State
 from copycat_connect.cluster import Instance, TargetState
+from copycat_embedded.ports import free_ports
+from copycat_testkit.commands import COPYCAT_WORKER, Commands, wait_gone
 from copycat_testkit.kafka import unique
-from copycat_testkit.system import CopycatUp
+from copycat_testkit.system import CopycatUp, names
 
 from tests.integration.kip26.author.copycat_folders import STARTED
-from tests.integration.kip26.more_workers import Workers
+from tests.integration.kip26.test_behaviour import SETTINGS, START
 from tests.integration.kip26.world import (
+    SECONDS,
+    Workers,
     arrived,
     assigned,
     folder_source,
@@ -27,8 +33,11 @@ from tests.integration.kip26.world import (
     until,
     write_files,
 )
+from tests.integration.scenarios.rest import Rest
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(240)
+
 LIGHT_TASKS = 50
 SLOTS = 4
 
@@ -209,3 +218,91 @@ async def test_k26_81_each_of_three_gateways_takes_every_call(
         assert (await http.delete(f"{urls[2]}/connectors/{name}")).status_code == 204
         gone = [await http.get(f"{url}/connectors/{name}") for url in urls]
     assert [each.status_code for each in gone] == [404] * 3
+
+
+FILES = "abcdef"
+SHARE = 2
+
+
+def append_everywhere(folder: Path, line: str) -> None:
+    """Give each task one more line to copy."""
+    for file in FILES:
+        with (folder / f"{file}.txt").open("a") as out:
+            out.write(f"{file}{line}\n")
+
+
+def tasks_of(worker: Worker, name: str) -> int:
+    return sum(each.connector == name and each.task is not None for each in worker.held)
+
+
+async def has_its_share(copycat: CopycatClient, worker_id: str, name: str) -> bool:
+    """Tell whether a worker takes work and has its tasks; meanwhile nothing is ever held twice."""
+    workers = await copycat.scheduler.workers()
+    held = Counter(each for worker in workers for each in worker.held)
+    assert not [each for each, times in held.items() if times > 1], "on two workers at once"
+    return any(
+        worker.worker_id == worker_id and not worker.leaving and tasks_of(worker, name) == SHARE
+        for worker in workers
+    )
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.row("K26-35", "K26-37", "K26-57", "KRETRY-27", "KRETRY-T08")
+async def test_workers_restarted_in_turn_get_their_own_tasks_back_and_no_other_task_stops(
+    copycat: CopycatClient, cluster: CopycatUp, kafka: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *FILES)
+    name, lines = unique("rolling"), list(FILES)
+    await copycat.configs.put(name, {**folder_source(name, tmp_path), "exclusive": "true"})
+    await runs(copycat, name, len(FILES))
+    await arrived(copycat, kafka, name, *lines)
+    workers = sorted({each.worker_id for each in (await assigned(copycat, name)).values()})
+    assert len(workers) == 3
+
+    for turn, worker_id in enumerate(workers):
+        before = await assigned(copycat, name)
+        executor = cluster.executor(worker_id)
+        executor.terminate()
+        await asyncio.to_thread(wait_gone, [executor], SECONDS)
+        append_everywhere(tmp_path, str(turn))
+        lines += [f"{file}{turn}" for file in FILES]
+        await until(partial(has_its_share, copycat, worker_id, name), f"{worker_id} has its tasks")
+        await runs(copycat, name, len(FILES))
+        await arrived(copycat, kafka, name, *lines)
+
+        after = await assigned(copycat, name)
+        assert {instance for instance in before if after[instance] != before[instance]} == {
+            instance for instance, each in before.items() if each.worker_id == worker_id
+        }, "what was not on this worker was never assigned again"
+
+
+TOPICS = ("config", "offset", "status", "assignment")
+ROLES = ("config", "offset", "status", "scheduler", "executor")
+
+
+@pytest.mark.timeout(300)
+def test_k26_79_the_command_starts_one_worker_and_no_connector(kafka: str, tmp_path: Path) -> None:
+    rest, *ports = free_ports(len(ROLES) + 1)
+    addresses = {f"{role}.listen": f"127.0.0.1:{port}" for role, port in zip(ROLES, ports, strict=True)}
+    known = {f"{key.removesuffix('listen')}addresses": address for key, address in addresses.items()}
+    properties = {
+        **SETTINGS,
+        **names(unique("worker")),
+        **{f"{topic}.storage.replication.factor": "1" for topic in TOPICS},
+        **addresses,
+        **known,
+        "bootstrap.servers": kafka,
+        "listeners": f"http://127.0.0.1:{rest}",
+    }
+    file = tmp_path / "worker.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+    commands = Commands(tmp_path, on_plain_hosts())
+
+    command = commands.start(file, program=COPYCAT_WORKER)
+    copycat = Rest(command.wait_ready(START))
+
+    assert copycat.get("/connectors") == []
+    assert copycat.workers() == {addresses["executor.listen"]}
+    processes = command.tree()
+    assert command.end() == 0
+    wait_gone(processes)

@@ -1,4 +1,4 @@
-"""What the tests of a cluster ask and wait for."""
+"""What the tests of a cluster ask and wait for, and single roles that they add to it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+import httpx2
 from copycat_client.client import CopycatClient
 from copycat_client.scheduler import Assignment
 from copycat_client.statuses import ConnectorStatus, State
 from copycat_connect.cluster import Instance
+from copycat_embedded.ports import free_ports
 from copycat_rpc.errors import RemoteError
-from copycat_testkit.kafka import consume_all
+from copycat_rpc.role import read_properties
+from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands
+from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+from tests.plain_hosts import on_plain_hosts
 
 SECONDS = 60.0
 PAUSE = 0.05
@@ -104,3 +111,41 @@ def values(kafka: str, *topics: str) -> list[str]:
     return sorted(
         (message.value() or b"").decode() for topic in topics for message in consume_all(kafka, topic)
     )
+
+
+class Workers:
+    """Starts single roles of the cluster beside those it has."""
+
+    def __init__(self, system: CopycatUp, folder: Path) -> None:
+        self._properties = read_properties(system.folder / "worker.properties")
+        self._folder = folder
+        self._commands = Commands(folder, on_plain_hosts())
+
+    def start(self, role: str, **more: str) -> Command:
+        """Start a role whose properties differ in these, `_` for `.`."""
+        told = {**self._properties, **{key.replace("_", "."): value for key, value in more.items()}}
+        file = self._folder / f"{unique(role)}.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
+        return self._commands.start(file, "--role", role, program=COPYCAT_WORKER)
+
+    def executor(self) -> tuple[Command, str]:
+        """Start an executor; returns its worker id, too."""
+        address = f"127.0.0.1:{free_ports(1)[0]}"
+        return self.start("executor", executor_listen=address, executor_addresses=address), address
+
+    def gateway(self) -> str:
+        """Start a gateway; returns its root once it answers."""
+        url = f"http://127.0.0.1:{free_ports(1)[0]}"
+        self.start("gateway", listeners=url)
+        wait_until(lambda: answers(url), SECONDS, "another gateway")
+        return url
+
+    def close(self) -> None:
+        self._commands.close()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx2.get(f"{url}/health", timeout=30).status_code == 200
+    except httpx2.TransportError:
+        return False

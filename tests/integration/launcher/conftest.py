@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from copycat_testkit.commands import Commands
+
+#: Has what fakes a role, as a module.
+FAKE_ROLES = Path(__file__).with_name("fake_roles")
+#: Those that serve in a process that they share, and those that are programs only.
+SHARING, PROGRAMS = ("config", "offset", "status", "scheduler"), ("executor", "gateway")
 
 
 class Journal:
@@ -31,10 +37,29 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal")
 
 
+def write_fakes(folder: Path) -> None:
+    """Write the packages of the roles, faked: they have the real settings, but other programs."""
+    for role in (*SHARING, *PROGRAMS):
+        package = folder / f"copycat_{role}"
+        package.mkdir(parents=True)
+        files = {
+            "__init__": "from pkgutil import extend_path\n\n__path__ = extend_path(__path__, __name__)\n",
+            "__main__": f'from fake_role import run\n\nrun("{role}")\n',
+        }
+        if role in SHARING:
+            files["main"] = (
+                "from functools import partial\n\n"
+                f'import fake_role\n\nserve = partial(fake_role.serve, "{role}")\n'
+            )
+        for name, text in files.items():
+            (package / f"{name}.py").write_text(text, "utf-8")
+
+
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
     """Give commands whose roles are faked."""
-    fakes = Path(__file__).with_name("fake_roles")
-    running = Commands(tmp_path, {"PYTHONPATH": str(fakes), "JOURNAL": str(tmp_path / "journal")})
+    write_fakes(tmp_path / "fakes")
+    path = os.pathsep.join(map(str, (tmp_path / "fakes", FAKE_ROLES)))
+    running = Commands(tmp_path, {"PYTHONPATH": path, "JOURNAL": str(tmp_path / "journal")})
     yield running
     running.close()

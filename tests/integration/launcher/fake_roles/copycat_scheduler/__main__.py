@@ -1,5 +1,0 @@
-"""`python -m copycat_scheduler worker.properties`, faked."""
-
-from fake_role import run
-
-run("scheduler")

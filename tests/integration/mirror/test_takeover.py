@@ -13,7 +13,7 @@ from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
-from tests.integration.mirror.pair import SECONDS, Pair, consumed
+from tests.integration.mirror.conftest import SECONDS, Pair, consumed
 from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(500), pytest.mark.long]

@@ -1,20 +1,32 @@
-"""Changes of offsets that nothing may undo: tasks that hang, gateways at once, a lost topic (KIP-875)."""
+"""Changes of offsets (KIP-875) that no task, broker, other gateway or other cluster may undo or hide."""
 
 from __future__ import annotations
 
+import json
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
-from copycat_testkit.kafka import create_topic, delete_topic, unique, wait_until
+from confluent_kafka.cimpl import NewTopic
+from copycat_connect.config.delivery import transactional_id
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.ports import free_ports
+from copycat_eventlog.producers import SILENT
+from copycat_testkit.kafka import consume_all, create_topic, delete_topic, produce, unique, wait_until
 
+from tests.integration.guarded.broker import PASSWORDS
 from tests.integration.scenarios.cluster import Cluster
-from tests.integration.scenarios.monitors import Monitor
+from tests.integration.scenarios.conftest import PARTITIONS, OtherCluster, committed
+from tests.integration.scenarios.monitors import LineFile, Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
 from tests.integration.scenarios.test_offsets_api import Offsets, fill, read, saved
 
 pytestmark = pytest.mark.timeout(300)
+
 ROUNDS = 5
 
 
@@ -136,3 +148,162 @@ def test_offsets_that_were_saved_are_put_back_after_the_loss_of_the_topic(
     offsets.become(saved(name, 15, 15))
     expected = [f"value-{name}-{task}-{number}" for task in range(2) for number in range(1, 16)]
     assert sorted(cluster.values(name)) == sorted(expected), "nothing is repeated and nothing missing"
+
+
+@pytest.mark.row("K875-24")
+def test_a_reset_that_brokers_do_not_take_is_a_failure_and_changes_nothing(
+    rest: Rest, monitor: Monitor, tmp_path: Path
+) -> None:
+    name = unique("source")
+    offsets = Offsets(rest, name)
+    with EmbeddedKafka(tmp_path / "own", port=free_ports(1)[0]) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.create_topics([NewTopic(name, 1, 1)])[name].result(PATIENCE)
+        elsewhere = {
+            f"{client}.override.bootstrap.servers": broker.bootstrap
+            for client in ("producer", "consumer", "admin")
+        }
+        config = {
+            **monitor.source(name),
+            **elsewhere,
+            "offsets.storage.topic": f"{name}-offsets",
+            "admin.override.request.timeout.ms": "3000",
+        }
+        rest.create(name, config)
+        offsets.become(saved(name, 10))
+        offsets.turn("stop", "STOPPED")
+        broker.kill()
+        refused = rest.call("DELETE", f"/connectors/{name}/offsets")
+        broker.start()
+        path = f"/connectors/{name}/offsets"
+        wait_until(lambda: rest.call("GET", path).status_code == 200, PATIENCE, "offsets that can be read")
+
+        assert refused.status_code == 503, "it can be tried again; Kafka Connect says 500"
+        assert f"{name}-offsets" in refused.json()["message"]
+        offsets.become(saved(name, 10))
+        rest.ok("DELETE", f"/connectors/{name}/offsets")
+        offsets.become(saved(name))
+
+
+def shown(file: LineFile, position: int) -> list[dict[str, Any]]:
+    """Return the offsets of a source that has read its file so far."""
+    return [{"partition": {"filename": str(file.path)}, "offset": {"position": position}}]
+
+
+def frozen_task(cluster: Cluster, name: str, file: LineFile, topic: str) -> Producer:
+    """Return the producer of a task, with a record and its offset in a transaction that is open."""
+    zombie = Producer(
+        {
+            "bootstrap.servers": cluster.bootstrap,
+            "transactional.id": transactional_id(cluster.group, name, 0),
+        },
+        logger=SILENT,
+    )
+    zombie.init_transactions(PATIENCE)
+    zombie.begin_transaction()
+    zombie.produce(topic, b"late")
+    key = json.dumps([name, {"filename": str(file.path)}], separators=(",", ":"))
+    zombie.produce(cluster.topic("offsets"), key=key, value=b'{"position":999}')
+    assert zombie.flush(PATIENCE) == 0
+    return zombie
+
+
+@pytest.mark.parametrize(
+    ("method", "position"),
+    [
+        pytest.param("PATCH", 4, marks=pytest.mark.row("K875-18")),
+        pytest.param("DELETE", None, marks=pytest.mark.row("K875-26")),
+    ],
+)
+def test_a_zombie_task_cannot_take_back_a_change_of_its_offsets(
+    cluster: Cluster, rest: Rest, tmp_path: Path, method: str, position: int | None
+) -> None:
+    name, topic, file = unique("zombie"), create_topic(cluster.bootstrap), LineFile(tmp_path / "in.txt")
+    file.append(["one", "two"])
+    path = f"/connectors/{name}/offsets"
+    rest.create(name, {**file.source(topic), "delivery.guarantee": "exactly_once"})
+    wait_until(lambda: rest.get(path)["offsets"] == shown(file, 8), PATIENCE, "both lines")
+    rest.ok("PUT", f"/connectors/{name}/stop")
+    rest.released(name)
+    zombie = frozen_task(cluster, name, file, topic)
+
+    changed = shown(file, position) if position is not None else []
+    rest.ok(method, path, {"offsets": changed} if changed else None)
+    with pytest.raises(KafkaException) as refused:
+        zombie.commit_transaction(PATIENCE)
+
+    assert refused.value.args[0].code() == KafkaError._FENCED
+    assert rest.get(path)["offsets"] == changed
+    assert [message.value() for message in consume_all(cluster.bootstrap, topic)] == [b"one", b"two"]
+    counts = [
+        message.value()
+        for message in consume_all(cluster.bootstrap, cluster.topic("configs"))
+        if message.key() == f"tasks-fencing-{name}".encode()
+    ]
+    assert counts == [b'{"task-count":1}', b'{"task-count":0}']
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
+@pytest.mark.row("K875-31", "K875-T12")
+def test_a_sink_of_another_cluster_reads_divides_and_commits_there(
+    cluster: Cluster, rest: Rest, monitor: Monitor, other: OtherCluster, group: bool
+) -> None:
+    """TestGetSinkConnectorOffsetsDifferentKafkaClusterTargeted and its kin: alter and reset, too."""
+    name = create_topic(cluster.bootstrap, partitions=1)
+    produce(cluster.bootstrap, name, [b"at home"])
+    other.fill(name, 10)
+    config = monitor.sink(name, tasks_max="2") | other.overrides("consumer")
+    group_id = unique("group") if group else f"connect-{name}"
+    if group:
+        config["consumer.override.group.id"] = group_id
+
+    rest.create(name, config)
+    offsets = Offsets(rest, name)
+    offsets.become(read(name, *[10] * PARTITIONS))
+
+    assert sorted(monitor.values()) == sorted(str(number) for number in range(10) for _ in range(PARTITIONS))
+    assert len(monitor.counts("put")) == 2, "both tasks read"
+    assert other.committed(group_id) == dict.fromkeys(range(PARTITIONS), 10)
+    assert committed(AdminClient({"bootstrap.servers": cluster.bootstrap}), group_id) == {}
+    offsets.turn("stop", "STOPPED")
+    offsets.modify("PATCH", read(name, 3, None))
+    assert other.committed(group_id) == {0: 3, 2: 10, 3: 10}
+    offsets.modify("DELETE")
+    assert other.committed(group_id) == {}
+    offsets.turn("resume", "RUNNING", *["RUNNING"] * 2)
+    wait_until(lambda: len(monitor.values()) == 20 * PARTITIONS, PATIENCE, "all records once more")
+    for text in (rest.get(f"/connectors/{name}"), rest.get(f"/connectors/{name}/offsets")):
+        assert PASSWORDS["admin"] not in str(text)
+
+
+def test_offset_calls_follow_the_overrides_of_the_admin_client(
+    cluster: Cluster, rest: Rest, monitor: Monitor, other: OtherCluster
+) -> None:
+    name = create_topic(cluster.bootstrap)
+    fill(cluster.bootstrap, name, 1, 5)
+    rest.create(name, monitor.sink(name))
+    offsets = Offsets(rest, name)
+    offsets.become(read(name, 5))
+    offsets.turn("stop", "STOPPED")
+
+    rest.configure(name, monitor.sink(name) | other.overrides("admin"))
+    assert rest.get(f"/connectors/{name}/offsets") == {"offsets": []}, "the other cluster has no such group"
+    wrong = {"admin.override.request.timeout.ms": "soon"}
+    rest.configure(name, monitor.sink(name) | wrong)
+    refused = rest.call("GET", f"/connectors/{name}/offsets")
+
+    assert refused.status_code == 400
+    assert "Invalid value soon for configuration request.timeout.ms" in refused.json()["message"]
+
+
+def test_a_cluster_that_is_away_is_named_within_the_time_of_its_overrides(
+    cluster: Cluster, rest: Rest, monitor: Monitor
+) -> None:
+    name = create_topic(cluster.bootstrap)
+    away = {"admin.override.bootstrap.servers": "127.0.0.1:1", "admin.override.request.timeout.ms": "1000"}
+    rest.create(name, monitor.sink(name) | away)
+
+    refused = rest.call("GET", f"/connectors/{name}/offsets")
+
+    assert refused.status_code == 503
+    assert f"did not answer for consumer group connect-{name} within 1 s" in refused.json()["message"]

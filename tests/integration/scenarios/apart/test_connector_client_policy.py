@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.scenarios.cluster import Cluster
-from tests.integration.scenarios.policies import is_created, is_refused
+from tests.integration.scenarios.monitors import is_created, is_refused
 from tests.integration.scenarios.rest import Rest
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]

@@ -1,7 +1,7 @@
 """ExactlyOnceSourceIntegrationTest, and test_exactly_once_source of kafkatest.
 
-Its cases of another cluster for offsets and of missing rights are in `test_separate_offsets_topic.py` and
-`tests/integration/guarded/test_fencing_rights.py`.
+Its case of missing rights is in `tests/integration/guarded/test_missing_rights.py`; that of another cluster,
+testSeparateOffsetsTopic, has records and offsets on another Kafka.
 
 Two workers on which every source delivers exactly once, and offsets are flushed every ten minutes: so a
 transaction ends where its boundary is.
@@ -9,21 +9,128 @@ transaction ends where its boundary is.
 
 from __future__ import annotations
 
+import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Message, Producer
+from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 
-from tests.integration.scenarios.apart.transactions import by_task, offsets_in, once_each, sizes, task_counts
 from tests.integration.scenarios.cluster import Cluster
-from tests.integration.scenarios.monitors import Monitor
+from tests.integration.scenarios.monitors import SOURCE_CONFIG, Monitor, errors
 from tests.integration.scenarios.rest import PATIENCE, Rest
-from tests.integration.scenarios.validation import SOURCE_CONFIG, errors
 
 pytestmark = pytest.mark.timeout(300)
+
+
+def by_task(values: Sequence[str]) -> dict[str, list[int]]:
+    """Return the numbers that each task of a monitorable source wrote, in order."""
+    found: dict[str, list[int]] = {}
+    for value in values:
+        task, _, number = value.removeprefix("value-").rpartition("-")
+        found.setdefault(task, []).append(int(number))
+    return found
+
+
+def once_each(values: Sequence[str], tasks: int) -> None:
+    """See that so many tasks wrote every number once, in order, from 1 on."""
+    found = by_task(values)
+    assert len(found) == tasks, sorted(found)
+    for task, numbers in found.items():
+        assert numbers == list(range(1, len(numbers) + 1)), f"{task} left numbers out or repeated some"
+
+
+def sizes(messages: Sequence[Message]) -> list[int]:
+    """Return how many records each transaction has that a topic of one partition shows.
+
+    The end of a transaction takes an offset of its own: after it comes a gap. What was aborted is not shown,
+    and makes a gap wider.
+    """
+    found: list[int] = []
+    before = None
+    for message in messages:
+        offset = message.offset() or 0
+        if before is None or offset != before + 1:
+            found.append(0)
+        found[-1] += 1
+        before = offset
+    return found
+
+
+def offsets_in(bootstrap: str, topic: str, connector: str) -> list[tuple[str, int]]:
+    """Return the committed offset records of a monitorable source in a topic: which task, which number."""
+    found = []
+    for message in consume_all(bootstrap, topic):
+        name, partition = json.loads(message.key() or b"")
+        if name == connector and (value := message.value()) is not None:
+            found.append((partition["task.id"], json.loads(value)["saved"]))
+    return found
+
+
+def task_counts(bootstrap: str, topic: str, connector: str) -> list[int]:
+    """Return the task counts that a config topic records of a connector, oldest first."""
+    key = f"tasks-fencing-{connector}".encode()
+    found = (message for message in consume_all(bootstrap, topic) if message.key() == key)
+    return [json.loads(message.value() or b"")["task-count"] for message in found]
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run the other Kafka; gives its address."""
+    with EmbeddedKafka(tmp_path_factory.mktemp("other-kafka")) as kafka:
+        yield kafka.bootstrap
+
+
+@pytest.mark.long
+def test_separate_offsets_topic(kafka: str, other: str, monitor: Monitor, tmp_path: Path) -> None:
+    """Offsets land there and are copied; workers without exactly-once go on from them."""
+    group = unique("separate")
+    topic, offsets = create_topic(other), create_topic(other, config={"cleanup.policy": "compact"})
+    config = monitor.source(topic, max_messages="40", messages_per_poll="5") | {
+        **{f"{client}.override.bootstrap.servers": other for client in ("producer", "consumer", "admin")},
+        "offsets.storage.topic": offsets,
+        "exactly.once": "supported",
+    }
+    settings = {"group.id": group}
+
+    def written(cluster: Cluster, bootstrap: str, where: str, number: int) -> None:
+        task = f"{topic}-0"
+        wait_until(
+            lambda: offsets_in(bootstrap, where, topic)[-1:] == [(task, number)],
+            PATIENCE,
+            f"{number} in {where}",
+        )
+        wait_until(
+            lambda: (
+                cluster.rest.get(f"/connectors/{topic}/offsets")["offsets"]
+                == [{"partition": {"task.id": task}, "offset": {"saved": number}}]
+            ),
+            PATIENCE,
+            f"{number} over REST",
+        )
+
+    enabled = {"exactly.once.source.support": "enabled"}
+    with Cluster(kafka, tmp_path / "enabled", 1, settings | enabled).running() as exact:
+        exact.rest.create(topic, config)
+        written(exact, other, offsets, 40)
+        written(exact, kafka, exact.topic("offsets"), 40)
+    once_each(_values(other, topic), 1)
+    with Cluster(kafka, tmp_path / "disabled", 1, settings).running() as plain:
+        plain.rest.configure(topic, {**config, "max.messages": "70"})
+        wait_until(lambda: len(_values(other, topic)) == 70, PATIENCE, "30 records more")
+        plain.rest.ok("PUT", f"/connectors/{topic}/stop")
+        written(plain, other, offsets, 70)
+        written(plain, kafka, plain.topic("offsets"), 70)
+    once_each(_values(other, topic), 1)
+
+
+def _values(bootstrap: str, topic: str) -> list[str]:
+    return [(message.value() or b"").decode() for message in consume_all(bootstrap, topic)]
+
 
 WORKERS = 2
 ENDLESS = {"max_messages": "1000000"}

@@ -1,4 +1,8 @@
-"""BlockingConnectorTest: author code that never comes back delays neither REST nor other connectors."""
+"""Author code that never comes back delays neither REST nor other connectors, and what only one worker shows.
+
+BlockingConnectorTest, and the cases of ConnectorClientPolicy- and ConnectorValidationIntegrationTest whose
+worker lets connectors change all client settings, and has a group of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,38 @@ import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
-from tests.integration.scenarios.files import LineFile
-from tests.integration.scenarios.monitors import Monitor
+from tests.integration.scenarios.monitors import SINK_CONFIG, LineFile, Monitor, errors, is_created
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
+
+
+@pytest.fixture(scope="module")
+def lone(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Run one worker whose requests end soon; its group is named as that of a sink would be."""
+    settings = {
+        "group.id": unique("connect-lone"),
+        "rest.request.timeout.ms": "6000",
+        "task.shutdown.graceful.timeout.ms": "1000",
+        "connector.client.config.override.policy": "All",
+    }
+    with Cluster(kafka, tmp_path_factory.mktemp("lone"), 1, settings).running() as running:
+        yield running
+
+
+def test_create_with_allowed_overrides_for_all_policy(lone: Cluster, tmp_path: Path) -> None:
+    is_created(lone.rest, tmp_path, producer_override_client_id="mine")
+
+
+def test_sink_connector_default_group_id_conflicts_with_worker_group_id(lone: Cluster) -> None:
+    name = lone.group.removeprefix("connect-")
+
+    assert errors(lone, {**SINK_CONFIG, "name": name}) == 1
+
+
+def test_sink_connector_overridden_group_id_conflicts_with_worker_group_id(lone: Cluster) -> None:
+    assert errors(lone, {**SINK_CONFIG, "consumer.override.group.id": lone.group}) == 1
+
 
 TOPIC = "blocked"
 WHEN_MADE = {"connector.class": "awkward.HangsWhenMadeConnector"}

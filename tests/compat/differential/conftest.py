@@ -9,8 +9,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from tests.compat.differential.java_values import JavaValues
-from tests.compat.differential.kafka_classes import KafkaClasses
-from tests.compat.differential.oracle import Oracle
+from tests.compat.differential.kafka_classes import KafkaClasses, Oracle
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -1,7 +1,7 @@
-"""Values that stay in the JVM, so that none loses its Java class on its way to and from Kafka's classes.
+"""Values that stay in the JVM, so that none loses its Java class on its way, and the same values on our side.
 
-Through py4j a top-level `Byte` would come back as an `Integer`. So a value is made as the item of a list, and
-methods are called with lists of arguments, by method handles.
+Through py4j a top-level `Byte` would come back as an `Integer`. So a value is made as the item of a list,
+and methods are called with lists of arguments, by method handles.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError, SchemaType, Struct
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
+from copycat_connect.errors import DataError
+from copycat_json.converter import JsonConverter
 from py4j.protocol import Py4JJavaError
 
 from tests.compat.differential.kafka_classes import KafkaClasses
@@ -82,7 +86,7 @@ class JavaValues:
         try:
             out = write.invokeWithArguments(self._arguments(schema, value.items, names or ("t",)))
         except Py4JJavaError as error:
-            return {"error": chain_of(error)}
+            return {"error": java_chain_of(error)}
         return {"out": None if out is None else bytes(out)}
 
     def read(self, converter: Any, data: bytes | None) -> dict[str, Any]:
@@ -90,7 +94,7 @@ class JavaValues:
         try:
             found = converter.toConnectData("t", data)
         except Py4JJavaError as error:
-            return {"error": chain_of(error)}
+            return {"error": java_chain_of(error)}
         return {"found": self.described(found)}
 
     def read_header(self, converter: Any, data: bytes | None) -> dict[str, Any]:
@@ -98,7 +102,7 @@ class JavaValues:
         try:
             found = converter.toConnectHeader("t", "h", data)
         except Py4JJavaError as error:
-            return {"error": chain_of(error)}
+            return {"error": java_chain_of(error)}
         return {"found": self.described(found)}
 
     def described(self, found: Any) -> Any:
@@ -118,14 +122,14 @@ class JavaValues:
         try:
             found = self._project.invokeWithArguments(arguments)
         except Py4JJavaError as error:
-            return {"error": chain_of(error)}
+            return {"error": java_chain_of(error)}
         return {"found": self._description(target, found)}
 
     def _description(self, schema: Any, items: Any) -> Any:
         try:
             data = self._write_exactly.invokeWithArguments(self._arguments(schema, items, ("t",)))
         except Py4JJavaError as error:
-            return "!!" + str(chain_of(error)[0][1])
+            return "!!" + str(java_chain_of(error)[0][1])
         return None if data is None else json.loads(bytes(data))
 
     def _arguments(self, schema: Any, items: Any, names: tuple[str, ...]) -> Any:
@@ -143,11 +147,75 @@ class JavaValues:
         return self._lookup.unreflect(of.getMethod(name, self._classes.class_array(*parameters)))
 
 
-def chain_of(error: Py4JJavaError) -> Chain:
+def java_chain_of(error: Py4JJavaError) -> Chain:
     """Return class and text of a Java error and of its causes."""
     found = []
     left = error.java_exception
     while left is not None:
         found.append((str(left.getClass().getSimpleName()), str(left.getMessage())))
         left = left.getCause()
+    return found
+
+
+def _converter(**config: str) -> JsonConverter:
+    converter = JsonConverter()
+    converter.configure({name.replace("_", "."): value for name, value in config.items()})
+    return converter
+
+
+_NARROW: dict[SchemaType, type] = {
+    SchemaType.INT8: Int8,
+    SchemaType.INT16: Int16,
+    SchemaType.INT32: Int32,
+    SchemaType.FLOAT32: Float32,
+}
+_ENVELOPES = _converter()
+_EXACT = _converter(decimal_format="NUMERIC")
+
+
+def made(schema: dict[str, Any] | None, payload: Any) -> tuple[Schema | None, ConnectValue]:
+    """Make a value out of JsonConverter's schema and payload; no payload makes no value."""
+    outer = None if schema is None else {"type": "array", "items": schema}
+    items = [] if payload is None and schema is not None and not schema.get("optional") else [payload]
+    data = json.dumps({"schema": outer, "payload": items}).encode()
+    found = _ENVELOPES.to_connect("t", None, data)
+    kind = None if found.schema is None else found.schema.value_schema
+    return kind, found.value[0] if items else None
+
+
+def with_width(schema: Schema | None, value: ConnectValue) -> ConnectValue:
+    """Give numbers the Java class that their schema says, so that they keep it under another schema."""
+    if schema is None or value is None:
+        return value
+    if schema.type is SchemaType.ARRAY:
+        return [with_width(schema.value_schema, item) for item in value]
+    if schema.type is SchemaType.STRUCT:
+        items = zip(schema.fields, value.values, strict=True)
+        return Struct.of_valid(schema, [with_width(field.schema, item) for field, item in items])
+    if schema.type is SchemaType.MAP:
+        return {
+            with_width(schema.key_schema, key): with_width(schema.value_schema, item)
+            for key, item in value.items()
+        }
+    narrow = _NARROW.get(schema.type)
+    return narrow(value) if narrow and type(value) in (int, float) else value
+
+
+def described(schema: Schema | None, value: ConnectValue) -> Any:
+    """Return schema and value as JsonConverter writes them; a failure of that is its text."""
+    try:
+        data = _EXACT.from_connect("t", None, schema, value)
+    except DataError as error:
+        return f"!!{error.message}"
+    return None if data is None else json.loads(data)
+
+
+def chain_of(error: BaseException | None, **classes: type[DataError]) -> Chain:
+    """Return class and text of an error and of its causes, classes by their names in Java."""
+    known = {"DataException": DataError, "SchemaBuilderException": SchemaBuilderError, **classes}
+    names = {each: name for name, each in known.items()}
+    found = []
+    while error is not None:
+        found.append((names.get(type(error), type(error).__name__), str(error)))
+        error = error.__cause__
     return found

@@ -25,9 +25,16 @@ from tests.compat.differential.converter_cases import (
     Value,
     envelope,
 )
-from tests.compat.differential.java_values import JSON_CONVERTER, Chain, JavaValues
+from tests.compat.differential.java_values import (
+    JSON_CONVERTER,
+    Chain,
+    JavaValues,
+    chain_of,
+    described,
+    made,
+    with_width,
+)
 from tests.compat.differential.kafka_classes import KafkaClasses
-from tests.compat.differential.our_values import chain_of, described, made, with_width
 from tests.unit.plugins.answers import PLUGINS
 
 pytestmark = pytest.mark.long

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.compat.rest import recorded
-from tests.compat.rest.play import play
+from tests.compat.rest.play import copycat, kafka_connect, play
 from tests.compat.rest.script import STEPS
 from tests.compat.rest.step import Answer
-from tests.compat.rest.systems import copycat, kafka_connect
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from typing import Any, Final
 
 from copycat_embedded.broker import EmbeddedKafka
 
-from tests.compat.rest.play import play
+from tests.compat.rest.play import kafka_connect, play
 from tests.compat.rest.script import STEPS
 from tests.compat.rest.step import NOTHING, Answer, Step
-from tests.compat.rest.systems import kafka_connect
 
 FILE: Final = Path(__file__).with_name("recorded.jsonl")
 

@@ -11,9 +11,8 @@ from collections import Counter
 
 import pytest
 
-from tests.compat.rest.compare import Disagreement, disagreements
 from tests.compat.rest.conftest import Answers
-from tests.compat.rest.differences import DIFFERENCES, Difference
+from tests.compat.rest.differences import DIFFERENCES, Difference, Disagreement, disagreements
 from tests.compat.rest.recorded import FILE, read_requests, requests
 from tests.compat.rest.script import STEPS
 from tests.compat.rest.step import Step

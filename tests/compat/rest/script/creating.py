@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from tests.compat.rest.connectors import sink, source, without
-from tests.compat.rest.step import NOTHING, Step, delete, get, patch, post, put, states, status
+from tests.compat.rest.step import (
+    NOTHING,
+    Step,
+    delete,
+    get,
+    patch,
+    post,
+    put,
+    sink,
+    source,
+    states,
+    status,
+    without,
+)
 
 A = "/connectors/$id-a"
 

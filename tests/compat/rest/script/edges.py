@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compat.rest.connectors import source
-from tests.compat.rest.step import Step, delete, get, post, put
+from tests.compat.rest.step import Step, delete, get, post, put, source
 
 WRONG_METHODS = (
     ("DELETE", "/"),

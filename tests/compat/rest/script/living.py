@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.compat.rest.connectors import sink, source
 from tests.compat.rest.script.creating import create
-from tests.compat.rest.step import Answer, Step, delete, get, post, put, states
+from tests.compat.rest.step import Answer, Step, delete, get, post, put, sink, source, states
 
 L = "/connectors/$id-life"
 BOTH = states("RUNNING", "RUNNING")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.compat.rest.connectors import sink, source
 from tests.compat.rest.script.creating import create
-from tests.compat.rest.step import Answer, Step, delete, get, patch, put, states
+from tests.compat.rest.step import Answer, Step, delete, get, patch, put, sink, source, states
 
 SOURCE = "/connectors/$id-offsets/offsets"
 SINK = "/connectors/$id-sunk/offsets"

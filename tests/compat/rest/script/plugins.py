@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
-from tests.compat.rest.connectors import FILE, sink, source, without
-from tests.compat.rest.step import Step, get, put
+from tests.compat.rest.step import FILE, Step, get, put, sink, source, without
 
 CONNECT: Final = "org.apache.kafka.connect."
 KINDS: Final = ("transformation", "predicate", "converter", "header_converter")

@@ -1,13 +1,14 @@
-"""The stop, offsets and plugin commands of kcctl, a command line for Kafka Connect (github.com/kcctl/kcctl).
+"""Existing clients of Kafka Connect's REST interface manage connectors of Copycat, unmodified.
 
-kcctl needs a newer Java than Copycat and is in no registry, so it is not run here. These are the requests
-that a build of its source was seen to make. Before each command it compares the first two numbers of the
-version at `/` with the release of Kafka that brought what the command uses.
+kcctl (github.com/kcctl/kcctl), a command line for Kafka Connect, needs a newer Java than Copycat and is in
+no registry, so it is not run here. Its stop, offsets and plugin commands are the requests that a build of
+its source was seen to make. Before each command it compares the first two numbers of the version at `/`
+with the release of Kafka that brought what the command uses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,121 @@ from typing import Any, Final
 import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
+from copycat_testkit.system import CopycatUp
+from kafka_connect_api.errors import GenericConflict
+from kafka_connect_api.kafka_connect_api import Api, Cluster
+
+from tests.compat.clients.drivers import (
+    Config,
+    Driver,
+    KafkaConnectApi,
+    KafkaconnectClass,
+    KafkaconnectCommand,
+    KafkaConnectPyClass,
+    KafkaConnectPyCommand,
+)
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Copycat with a broker of its own; gives the root of its REST interface."""
+    with CopycatUp(tmp_path_factory.mktemp("clients"), environment=on_plain_hosts()) as up:
+        yield up.url
+
+
+CLIENTS: tuple[Callable[[str, Path], Driver], ...] = (
+    KafkaconnectClass,
+    KafkaconnectCommand,
+    KafkaConnectPyClass,
+    KafkaConnectPyCommand,
+    KafkaConnectApi,
+)
+SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+PATIENCE = 60.0
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)
+def client(request: pytest.FixtureRequest, url: str, tmp_path: Path) -> Driver:
+    driver: Driver = request.param(url, tmp_path)
+    return driver
+
+
+def states(client: Driver, name: str) -> list[str]:
+    """Return the state of a connector, then those of its tasks."""
+    status = client.status(name)
+    return [status["connector"]["state"], *(task["state"] for task in status["tasks"])] if status else []
+
+
+def wait_for(client: Driver, name: str, *wanted: str) -> None:
+    def reached() -> bool:
+        return states(client, name) == list(wanted)
+
+    wait_until(reached, PATIENCE, f"{name} {wanted}")
+
+
+def lines_to(folder: Path, topic: str) -> Config:
+    file = folder / "lines.txt"
+    file.write_text("one\ntwo\n")
+    return {"connector.class": SOURCE, "tasks.max": "1", "file": str(file), "topic": topic}
+
+
+def test_a_client_drives_a_connector_through_its_whole_life(client: Driver, tmp_path: Path) -> None:
+    name = unique("driven")
+    config = lines_to(tmp_path, topic=name)
+
+    assert SOURCE in client.plugins()
+    assert client.errors({**config, "name": name}) == 0
+    assert client.errors({**config, "name": name, "tasks.max": "none"}) >= 1
+
+    client.create(name, config)
+    assert name in client.names()
+    assert client.config(name) == {**config, "name": name}
+    wait_for(client, name, "RUNNING", "RUNNING")
+    assert client.tasks(name) == [0]
+    wait_until(lambda: client.topics(name) == [name], PATIENCE, "its topic is known")
+
+    client.pause(name)
+    wait_for(client, name, "PAUSED", "PAUSED")
+    client.resume(name)
+    wait_for(client, name, "RUNNING", "RUNNING")
+    client.restart(name)
+    wait_for(client, name, "RUNNING", "RUNNING")
+
+    client.update(name, {**config, "batch.size": "7"})
+    assert client.config(name) == {**config, "name": name, "batch.size": "7"}
+    wait_for(client, name, "RUNNING", "RUNNING")
+
+    client.delete(name)
+    assert name not in client.names()
+    wait_until(lambda: not client.status(name), PATIENCE, f"the status of {name} is gone")
+
+
+def test_a_client_is_told_of_a_connector_that_exists(url: str, tmp_path: Path) -> None:
+    name = unique("twice")
+    client = KafkaConnectApi(url, tmp_path)
+    client.create(name, lines_to(tmp_path, topic=name))
+
+    with pytest.raises(GenericConflict):
+        client.create(name, lines_to(tmp_path, topic=name))
+
+    client.delete(name)
+
+
+def test_a_client_reads_the_cluster_and_sets_log_levels(url: str) -> None:
+    cluster = Cluster(Api(url=url))
+
+    cluster.root_logger = "ERROR"
+
+    assert cluster.root_logger["level"] == "ERROR"
+    assert cluster.version
+    assert cluster.kafka_cluster
+
+
 HEADERS: Final = {"Accept": "application/json", "User-Agent": "Apache-HttpClient/4.5.14 (Java/17.0.15)"}
-PATIENCE: Final = 60.0
+KCCTL_PATIENCE: Final = 60.0
 ALL_PLUGINS, DESCRIBE_PLUGIN = (3, 2), (3, 2)
 STOP, GET_OFFSETS = (3, 5), (3, 5)
 PATCH_OFFSETS, DELETE_OFFSETS = (3, 6), (3, 6)
@@ -29,7 +140,7 @@ class Kcctl:
     """Makes the requests of kcctl's commands; a command that the reported version is too old for fails."""
 
     def __init__(self, url: str) -> None:
-        self._rest = httpx2.Client(base_url=url, headers=HEADERS, timeout=PATIENCE)
+        self._rest = httpx2.Client(base_url=url, headers=HEADERS, timeout=KCCTL_PATIENCE)
 
     def close(self) -> None:
         self._rest.close()
@@ -121,11 +232,11 @@ def test_kcctl_stops_connectors_and_reads_changes_and_deletes_their_offsets(
     all_read = [{"partition": read, "offset": {"position": 8}}]
     all_written = [{"partition": written, "offset": {"kafka_offset": 2}}]
 
-    wait_until(lambda: kcctl.offsets(source) == all_read, PATIENCE, "the source's offset is committed")
-    wait_until(lambda: kcctl.offsets(sink) == all_written, PATIENCE, "the sink's offset is committed")
+    wait_until(lambda: kcctl.offsets(source) == all_read, KCCTL_PATIENCE, "the source's offset is committed")
+    wait_until(lambda: kcctl.offsets(sink) == all_written, KCCTL_PATIENCE, "the sink's offset is committed")
     for name in (source, sink):
         kcctl.stop(name)
-        wait_until(partial(kcctl.is_stopped, name), PATIENCE, f"{name} is stopped")
+        wait_until(partial(kcctl.is_stopped, name), KCCTL_PATIENCE, f"{name} is stopped")
 
     altered = "The offsets for this connector have been altered successfully"
     assert kcctl.patch_offsets(source, read, {"position": 4}) == altered

@@ -12,10 +12,9 @@ from copycat_connect.config.setting import Type
 from copycat_connect.plugin.spec import PluginSpec
 
 _ENVIRONMENT = (
-    "`${env:NAME}` is a variable in the environment of the workers, whose properties need"
-    " `config.providers=env` and"
+    "`${env:NAME}` needs `config.providers=env` and"
     " `config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider`"
-    " (`copycat up` takes each behind `--set`)."
+    " in the worker properties (`copycat up`: behind `--set`)."
 )
 #: So many keys with the same words are named together, and not in the table.
 _ALIKE = 4

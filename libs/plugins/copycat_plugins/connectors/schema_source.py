@@ -47,11 +47,11 @@ _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceTask"
 
 _SUMMARY = "Writes so many structs that are alike but for their number, of one schema or of two in turn."
 _GUARANTEES = (
-    "At least once, in order per task: a task's records go to the Kafka partition with the task's number, so "
-    "the topic needs as many partitions as there are tasks. The source partition is {id}, the task's number; "
-    "the source offset is {seqno}, the number of the last record. A task that is started again writes as "
-    "many records as are asked for once more, with the numbers that follow. Made for system tests: the "
-    "number of each record is printed on the standard output of the process the task runs in."
+    "At least once, in order per task: records go to the Kafka partition with the task's number, so the "
+    "topic needs as many partitions as there are tasks. The source partition is {id}, the task's number; "
+    "the source offset is {seqno}, the last record's number. A restarted task writes as many records as are "
+    "asked for once more. Made for system tests: numbers are printed on the standard output of the task's "
+    "process."
 )
 
 

@@ -19,8 +19,8 @@ _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSinkTask"
 _SUMMARY = "Prints a line of JSON for each record: once when it comes, and again when it is flushed."
 _GUARANTEES = (
     "At least once, in order per Kafka partition. Made for system tests, to read what VerifiableSource "
-    "wrote: a record's key is printed as its task, its value as its seqno. What is printed goes to the "
-    "standard output of the process the task runs in, the executor's log."
+    "wrote: a record's key is printed as its task, its value as its seqno, on the standard output of the "
+    "task's process, the executor's log."
 )
 _EXAMPLES = {"What VerifiableSource wrote": {"tasks.max": "2", "topics": "verifiable"}}
 

@@ -46,8 +46,8 @@ _SUMMARY = (
 )
 _GUARANTEES = (
     "At least once, in order per task. The source partition is {id}, the task's number, which is the key of "
-    "its records too; the source offset is {seqno}, the number of the last record. Made for system tests: "
-    "what is printed goes to the standard output of the process the task runs in, the executor's log."
+    "its records too; the source offset is {seqno}, the last record's number. Made for system tests: it "
+    "prints to the standard output of the task's process, the executor's log."
 )
 
 

@@ -35,11 +35,11 @@ _SUMMARY = (
     "Lets only those use the REST interface who have a name and a password (HTTP basic authentication)."
 )
 _GUARANTEES = (
-    "Every request is checked but the internal ones of Connect's workers (POST /connectors/{name}/tasks "
-    "and PUT /connectors/{name}/fence), which ask for a signature. A refusal is 401 with the text `User "
-    "cannot access the resource.` and, unless tokens are accepted beside it, no WWW-Authenticate header. "
-    "The file is read once, at the start; an empty one lets everybody in. Passwords travel unhidden: listen "
-    "on loopback, or behind TLS."
+    "Every request is checked but the internal ones of Connect's workers (POST /connectors/{name}/tasks and "
+    "PUT /connectors/{name}/fence), which ask for a signature. A refusal is 401 with the text `User cannot "
+    "access the resource.` and, unless tokens are accepted too, no WWW-Authenticate header. The file is "
+    "read at the start; an empty one lets everybody in. Passwords travel unhidden: listen on loopback, or "
+    "behind TLS."
 )
 _EXAMPLES = {
     "Worker properties": {"rest.extension.classes": _CLASS_NAME, _FILE: "/etc/copycat/users.properties"},

@@ -33,10 +33,9 @@ GUARANTEES = (
     "At least once, each batch in one transaction, in order per Kafka partition; with insert.mode=upsert "
     "what is written again changes nothing. At most once on request. Exactly once on request "
     "(delivery.guarantee) in PostgreSQL, MariaDB and MySQL, with any insert.mode and also without a key: "
-    "the positions are rows of `exactly.once.table`, written in the transaction of the data, and a task "
-    "that was thought dead can commit nothing more. Records that a database refuses go to the dead letter "
-    "queue, where there is one; a server that is away is waited for; what does not pass fails the task. "
-    "Tested with PostgreSQL 15, MariaDB 10.11 and SQLite 3.40."
+    "positions are rows of `exactly.once.table`, in the transaction of the data. Records that a database "
+    "refuses go to the dead letter queue, where there is one; a server that is away is waited for; what "
+    "does not pass fails the task."
 )
 
 

@@ -51,11 +51,10 @@ SUMMARY = "Reads the tables of a database, or the result of a query, and goes on
 GUARANTEES = (
     "At least once, in the order of the columns that `mode` follows; with an incrementing column also "
     "exactly once (delivery.guarantee). The source partition is {table, protocol} or {query}, the source "
-    "offset {incrementing} and {timestamp, timestamp_nanos}; bulk has no offsets and reads all again each "
-    "time. Rows that become visible after others with greater numbers or times are missed, unless "
-    "timestamp.delay.interval.ms makes room for them; so are deletions. A row with a value that cannot be "
-    "read, such as a BIGINT UNSIGNED from 2^63 on or a BIT beyond 127, is a failed record "
-    "(errors.tolerance, dead letters)."
+    "offset {incrementing} and {timestamp, timestamp_nanos}; bulk reads all again each time. Deletions are "
+    "missed, and rows that become visible after others with greater numbers or times, unless "
+    "timestamp.delay.interval.ms makes room for them. A row with a value that cannot be read, such as a "
+    "BIGINT UNSIGNED from 2^63 on or a BIT beyond 127, is a failed record (errors.tolerance, dead letters)."
 )
 DIALECTS = {
     "PostgreSqlDatabaseDialect": "postgresql",

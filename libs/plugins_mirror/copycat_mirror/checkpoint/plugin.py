@@ -34,10 +34,10 @@ GROUP, TOPIC, PARTITION = "group", "topic", "partition"
 
 _SUMMARY = "Writes where consumer groups of the source go on at the target, and moves their offsets there."
 _GUARANTEES = (
-    "At least once; a checkpoint never lets a group skip a record, it may read some again. The source "
-    "partition is {group, partition, topic}, the source offset always {offset: 0}: what was written last is "
-    "read from the topic of checkpoints. It needs the offset syncs of a MirrorSourceConnector between the "
-    "same clusters, and takes its keys topics and topics.exclude, too."
+    "At least once; a group never skips a record by a checkpoint, it may read some again. The source "
+    "partition is {group, partition, topic}, the source offset always {offset: 0}. It needs the offset "
+    "syncs of a MirrorSourceConnector between the same clusters, and takes its keys topics and "
+    "topics.exclude, too."
 )
 _EXAMPLES = {
     "Every group, with its offsets at the target moved on": {

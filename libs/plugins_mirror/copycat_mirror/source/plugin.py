@@ -28,12 +28,12 @@ OFFSET = "offset"
 
 _SUMMARY = "Copies topics of another Kafka cluster byte for byte, with their partitions, settings and rights."
 _GUARANTEES = (
-    "At least once, each partition in order; exactly once (delivery.guarantee) where source.consumer."
-    "isolation.level is read_committed. Keys, values, headers, timestamps (but 0) and partitions stay, "
-    "with ByteArrayConverter for all three. The source partition is {cluster, partition, topic}, the source "
-    "offset {offset}: that of the last record copied. A topic that is deleted and made anew at the source is "
-    "copied from its beginning, records of its first seconds perhaps twice; where the mirror was stopped "
-    "meanwhile it goes on at the offset, as MirrorMaker does: reset that."
+    "At least once, each partition in order; exactly once (delivery.guarantee) where "
+    "source.consumer.isolation.level is read_committed. Keys, values, headers, timestamps (but 0) and "
+    "partitions stay, with ByteArrayConverter for all three. The source partition is {cluster, partition, "
+    "topic}, the source offset {offset}: that of the last record copied. A topic that is deleted and made "
+    "anew at the source is copied from its beginning, records of its first seconds perhaps twice; where the "
+    "mirror was stopped meanwhile it goes on at the offset: reset that."
 )
 _EXCLUDED = (
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",

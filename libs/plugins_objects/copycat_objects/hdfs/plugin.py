@@ -35,14 +35,13 @@ _GUARANTEES = (
     "Exactly once into files, with `delivery.guarantee=exactly_once` and without: a file is written below "
     "`<topics.dir>/+tmp`, then renamed to `<topics.dir>/<topic>/<folder of the "
     "partitioner>/<topic>+<partition>+<first offset>+<last offset><extension>`. An entry in the commit log "
-    "of the topic-partition (`<logs.dir>/<topic>/<partition>`) names its complete files before the first is "
-    "renamed; whoever comes after a crash renames the rest. A task goes on behind the newest entry, or else "
-    "behind the last offset in the names of files, wherever the consumer group is. A topic that is "
-    "deleted and made anew fails a running task whose folder has files of it, with what to do; a stopped one "
-    "does not notice it. To go on where the published "
-    "connector stopped, end it cleanly: its own log (`log`, `log.1`) is not read. Other than "
-    "there, `rotate.interval.ms` also ends the files of quiet partitions, by the clock; there are no ORC "
-    "files and no tables in Hive. HDFS is reached over WebHDFS."
+    "of the topic-partition (`<logs.dir>/<topic>/<partition>`) names complete files before the first is "
+    "renamed; after a crash the rest is renamed. A task goes on behind the newest entry, or else behind the "
+    "last offset in the names of files, wherever the consumer group is. A topic that is deleted and made "
+    "anew fails a running task whose folder has files of it, with what to do; a stopped one does not notice "
+    "it. To go on where the published connector stopped, end it cleanly: its own log (`log`, `log.1`) is "
+    "not read. Other than there, `rotate.interval.ms` also ends the files of quiet partitions, by the "
+    "clock. HDFS is reached over WebHDFS."
 )
 
 

@@ -46,13 +46,12 @@ _GUARANTEES = (
     "with the default or the field partitioner and `flush.size`, or with a time partitioner, the extractor "
     "Record or RecordField and `rotate.interval.ms`, while the keys about folders and schemas stay as they "
     "are. An object appears whole, as `<topics.dir>/<topic>/<folder of the "
-    "partitioner>/<topic>+<partition>+<first offset><extension>`; then the group's offset is committed "
-    "behind it. After a crash in between, the same records replace the same objects. By the clock "
-    "(Wallclock, `rotate.schedule.interval.ms`) objects may end elsewhere the second time, so that records "
-    "can be in two. Whoever alters the group's offsets has records written again. A topic that is deleted "
-    "and made anew fails a running task where objects of the former one are, with what to do: new records "
-    "would replace them, as they do after a stop meanwhile. ObjectSinkConnector offers "
-    "`delivery.guarantee=exactly_once`. Tested with moto's server, a simulator."
+    "partitioner>/<topic>+<partition>+<first offset><extension>`; then the group's offset is committed. "
+    "After a crash in between, the same records replace the same objects. By the clock (Wallclock, "
+    "`rotate.schedule.interval.ms`) objects may end elsewhere the second time, and records be in two. "
+    "Whoever alters the group's offsets has records written again. A topic that is deleted and made anew "
+    "fails a running task where objects of the former one are, with what to do; after a stop meanwhile new "
+    "records replace them. ObjectSinkConnector offers `delivery.guarantee=exactly_once`."
 )
 
 

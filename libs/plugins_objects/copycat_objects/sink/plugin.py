@@ -20,16 +20,15 @@ _SUMMARY = (
 _GUARANTEES = (
     "Exactly once into files (`delivery.guarantee=exactly_once`; at least once without it): a file appears "
     "whole, as `<topics.dir>/<topic>/<folder of the partitioner>/<topic>+<partition>+<first offset>+<last "
-    "offset><extension>`. Complete files of a topic-partition appear with one entry in its commit log, a "
-    "file in `<logs.dir>/<topic>/<partition>` that only one task can create. A task goes on behind the "
-    "newest entry, or else behind the last offset in the names of files, whatever the consumer group says; "
-    "a task that was thought dead can commit no more. Files are complete by `flush.size`, `flush.bytes`, "
-    "`rotate.interval.ms` or `rotate.schedule.interval.ms`; the last two also end files of partitions that "
-    "get no more records. Records of incomplete files are read again after a stop. A topic that is deleted "
-    "and made anew fails a running task whose folder has files of it, with what to do; a stopped one does "
-    "not notice it. Two connectors that write the same topic need folders of their own. HDFS is tested with "
-    "Hadoop 3.5, S3 with moto's server, a simulator: another server must refuse to replace objects for "
-    "`If-None-Match`, also when an upload in parts is completed."
+    "offset><extension>`, with one entry in the commit log of its topic-partition, a file in "
+    "`<logs.dir>/<topic>/<partition>` that only one task can create. A task goes on behind the newest "
+    "entry, or else behind the last offset in the names of files, whatever the consumer group says. Files "
+    "are complete by `flush.size`, `flush.bytes`, `rotate.interval.ms` or `rotate.schedule.interval.ms`; "
+    "the last two also end files of quiet partitions. Records of incomplete files are read again after a "
+    "stop. A topic that is deleted and made anew fails a running task whose folder has files of it, with "
+    "what to do; a stopped one does not notice it. Two connectors that write the same topic need folders of "
+    "their own. A server other than S3 must refuse to replace objects for `If-None-Match`, also when an "
+    "upload in parts is completed."
 )
 
 

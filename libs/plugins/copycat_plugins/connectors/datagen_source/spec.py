@@ -32,9 +32,9 @@ NEXT = "next"
 SUMMARY = "Makes records up, at a rate and from a seed: for demonstrations, tests and load."
 GUARANTEES = (
     "At least once, in order per stream; also exactly or at most once (delivery.guarantee). Record n is "
-    "made of the seed and n alone, so a run can be repeated, and goes on exactly where its offsets end. The "
-    "source partition is {stream, streams}, the source offset {next}: the number of the record that follows. "
-    "Streams share the numbers in portions of 2000; other streams than before begin at the start."
+    "made of the seed and n alone, so a run can be repeated. The source partition is {stream, streams}, the "
+    "source offset {next}: the number of the next record. Streams share the numbers in portions of 2000; "
+    "another number of streams begins at the start."
 )
 
 

@@ -30,14 +30,13 @@ _TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkTask"
 _FILE = "file"
 _SUMMARY = "Appends the value of every record to a file, or to the standard output, one a line."
 _GUARANTEES = (
-    "At least once, in order per Kafka partition; every task appends to the same file. Offsets are committed "
-    "after the lines were handed to the operating system: they outlive the process, not the machine. "
-    "A line that a full disk cut short is cut off, and written again once there is room; a piece of a line "
-    "that a killed process left stays, as it may be somebody else's, and what comes next begins a new line. "
-    "At most once on request. Exactly once on request, into a file: by one task, whose file, on a file "
-    "system with locks that all workers see, is nobody else's; `<file>.copycat-positions` beside it has the "
-    "positions, each commit waits for the disk, and what lies behind the last commit after a crash is cut "
-    "off and written again."
+    "At least once, in order per Kafka partition; all tasks append to one file. Offsets are committed after "
+    "the lines were handed to the operating system: they outlive the process, not the machine. A line that "
+    "a full disk cut short is written again once there is room; a piece of a line that a killed process "
+    "left stays, and what comes next begins a new line. At most once on request. Exactly once on request, "
+    "into a file: by one task, alone in its file, on a file system with locks that all workers see; "
+    "`<file>.copycat-positions` beside it has the positions, each commit waits for the disk, and after a "
+    "crash what lies behind the last commit is cut off and written again."
 )
 _EXAMPLES = {
     "A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"},

@@ -51,9 +51,9 @@ GUARANTEES = (
     "partition is {filename}, the name that is written to, with all files rotation makes of it. The source "
     "offset is {position}, the bytes before the next record, with what its file is recognised by: inode, "
     "modified, head.bytes, head, tail. A file that was renamed, copied or compressed, also while nothing "
-    "ran, is finished first; the next one begins at 0. A last line without an end waits for one until its "
-    "file is finished. What was deleted before it was read is lost, with a warning; so is what a program "
-    "writes between the copy and the truncation of copytruncate."
+    "ran, is finished first. A last line without an end waits for one until its file is finished. What was "
+    "deleted before it was read is lost, with a warning; so is what a program writes between the copy and "
+    "the truncation of copytruncate."
 )
 
 

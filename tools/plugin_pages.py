@@ -29,10 +29,9 @@ from copycat_connect.plugin import (
 
 _HEAD: Final = """# Connectors
 
-What comes with Copycat. Each has a page with its keys (those that matter to most users are bold), examples
-and what it promises. All deliver at least once, and all but SparkSource at most once where
-`delivery.guarantee` says so; the table says which also deliver exactly once, with the examples of their
-pages. A source that is not there (no server, cluster, table, folder, file) is waited for, and the status
+Each has a page with its keys (those that matter most are bold), examples and promises. All deliver at least
+once, and all but SparkSource at most once on request; the table says which also deliver exactly once, with
+their examples. A source that is not there (no server, table, folder, file) is waited for, and the status
 [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
 
 | connector | | what it does | exactly once | tested against |
@@ -54,6 +53,9 @@ _KEYS_AS: Final = {
 _LESSER_KEYS_AS: Final = {
     "copycat_plugins.connectors.object_sink.connector.ObjectSinkConnector": _HDFS_SINK,
     "io.confluent.connect.s3.S3SinkConnector": _HDFS_SINK,
+    "copycat_objects.spark.connector.SparkSourceConnector": (
+        "copycat_plugins.connectors.object_source.connector.ObjectSourceConnector"
+    ),
 }
 #: How the classes begin that Kafka Connect has for its own tests.
 _FOR_TESTS: Final = "org.apache.kafka.connect.tools."

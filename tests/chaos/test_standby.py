@@ -24,7 +24,7 @@ from copycat_rpc.channel import open_channel
 from copycat_rpc.messages import config_to_proto
 from copycat_testkit.cluster import Cluster
 from copycat_testkit.kafka import unique
-from copycat_testkit.member import Member
+from copycat_testkit.member import RoleMember
 from grpc.aio import Channel
 
 from tests.plain_hosts import on_plain_hosts
@@ -220,7 +220,7 @@ async def probing(cluster: Cluster, role: str) -> AsyncIterator[tuple[Probe, Cha
         yield probes[role], channel
 
 
-async def shows(probe: Probe, member: Member, wanted: set[int]) -> set[int]:
+async def shows(probe: Probe, member: RoleMember, wanted: set[int]) -> set[int]:
     """Wait until one instance shows numbers; returns all it shows then."""
     async with open_channel([member.address], secret=member.secret) as only, asyncio.timeout(WITHIN):
         while not (found := await probe.read(only)) >= wanted:  # noqa: ASYNC110 - another process
@@ -228,13 +228,13 @@ async def shows(probe: Probe, member: Member, wanted: set[int]) -> set[int]:
         return found
 
 
-async def roles_of(cluster: Cluster, role: str) -> tuple[Member, Member]:
+async def roles_of(cluster: Cluster, role: str) -> tuple[RoleMember, RoleMember]:
     """Return leader and standby."""
     leader = await asyncio.to_thread(cluster.leader, role)
     return leader, next(member for member in cluster.members[role] if member is not leader)
 
 
-async def back(member: Member) -> None:
+async def back(member: RoleMember) -> None:
     """Start an instance again that has ended."""
     if not member.runs:
         member.start()

@@ -17,7 +17,7 @@ from copycat_config.domain.state import ConfigState
 from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Codec, Entry, Record
 from copycat_eventlog.past.change import PastChange, read_change, write_change
-from copycat_eventlog.unreadable import RecordReader
+from copycat_eventlog.unreadable import LogRecordReader
 from copycat_offset.adapters import telling as offset_telling
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.messages import change_message
@@ -236,7 +236,7 @@ def test_a_codec_states_a_fact_or_says_that_there_is_none(name: str, data: st.Da
 @given(data=st.data())
 def test_what_was_read_can_be_told_to_watchers_and_in_the_history(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    reader, state = RecordReader(subject.codec, "t"), subject.initial
+    reader, state = LogRecordReader(subject.codec, "t"), subject.initial
     for entry in data.draw(entries(subject)):
         before = state
         event, state = reader.step(subject.evolve, state, entry)
@@ -265,7 +265,7 @@ def test_a_change_that_is_read_can_be_shown(key: bytes, value: bytes | None) -> 
 @given(data=st.data())
 def test_after_every_assignment_another_generation_can_follow(data: st.DataObject) -> None:
     subject = SUBJECTS["scheduler"]
-    reader, state = RecordReader(subject.codec, "t"), subject.initial
+    reader, state = LogRecordReader(subject.codec, "t"), subject.initial
     for entry in data.draw(entries(subject)):
         _, state = reader.step(subject.evolve, state, entry)
     assert highest_generation(state) < INT64_MAX

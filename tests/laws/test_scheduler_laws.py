@@ -4,7 +4,7 @@ from copycat_connect.cluster import Instance, TopicPartition
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_scheduler.adapters.codec import SchedulerCodec
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule
 from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned, Unassigned
 from copycat_scheduler.domain.evolve import evolve
@@ -22,7 +22,7 @@ PARTITIONS = st.lists(
 
 @st.composite
 def _worlds(draw: st.DrawFn) -> Reschedule:
-    desired = st.builds(Desired, st.integers(0, 4), st.none() | PARTITIONS)
+    desired = st.builds(DesiredConnector, st.integers(0, 4), st.none() | PARTITIONS)
     workers = draw(st.sets(WORKERS))
     return Reschedule(
         desired=draw(st.dictionaries(NAMES, desired)),

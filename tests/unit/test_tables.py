@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copycat_testkit.arrivals import Gap, Lines, NumberSequence, Pulse, Tally
+from copycat_testkit.arrivals import FolderLines, Gap, NumberSequence, Pulse, Tally
 
 from tools.crash_matrix.report import broken
 from tools.crash_matrix.sinks import SinkFile
@@ -237,7 +237,7 @@ def test_what_stands_still_now_is_a_gap_too() -> None:
 
 
 def test_numbers_are_read_from_every_file_and_torn_lines_are_not(tmp_path: Path) -> None:
-    lines = Lines(tmp_path, 2)
+    lines = FolderLines(tmp_path, 2)
     (tmp_path / "first").write_text("0 1 ..\n1 1 ..\n0 2")
     lines.read_on()
     (tmp_path / "second").write_text("0 2 ..\n0 4 ..\n1 1 ..\n")
@@ -247,7 +247,7 @@ def test_numbers_are_read_from_every_file_and_torn_lines_are_not(tmp_path: Path)
 
 
 def test_a_line_is_read_once_it_is_whole(tmp_path: Path) -> None:
-    lines, file = Lines(tmp_path, 1), tmp_path / "file"
+    lines, file = FolderLines(tmp_path, 1), tmp_path / "file"
     file.write_text("0 1 ..\n0 2")
     lines.read_on()
     file.write_text("0 1 ..\n0 23 ..\n")

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from copycat_testkit.arrivals import Lines, Pulse, Tally, move
+from copycat_testkit.arrivals import FolderLines, Pulse, Tally, move
 from copycat_testkit.kafka import unique, wait_until
-from copycat_testkit.statuses import Statuses
+from copycat_testkit.statuses import WatchedStatuses
 
 from tools.containers.fleet import Fleet
 
@@ -46,13 +46,13 @@ class Flow:
         for folder in (self._folder, self._folder / "out"):
             folder.mkdir()
             folder.chmod(0o777)
-        self._lines = Lines(self._folder / "out", pipelines)
+        self._lines = FolderLines(self._folder / "out", pipelines)
         self._done = threading.Event()
         self._threads = [
             threading.Thread(target=self._write, name="lines"),
             threading.Thread(target=self._look, name="pulses"),
         ]
-        self.statuses = Statuses(lambda: fleet.url, dict.fromkeys([*self.sources, *self.sinks], 1))
+        self.statuses = WatchedStatuses(lambda: fleet.url, dict.fromkeys([*self.sources, *self.sinks], 1))
 
     def moves_since(self, moment: float) -> bool:
         """Tell whether every pipeline has moved on since a moment, and moves now."""

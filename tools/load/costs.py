@@ -24,7 +24,7 @@ from copycat_connect.cluster import Instance
 from copycat_eventlog.log import Codec
 from copycat_executor import peers
 from copycat_executor.background import ChangeSignal
-from copycat_executor.domain.reconcile import Action, StartConnector, StartTask
+from copycat_executor.domain.reconcile import Action, ConnectorToStart, StartTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences
@@ -32,7 +32,7 @@ from copycat_executor.state.feed import Feed
 from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
 from copycat_scheduler.adapters import messages as scheduler_messages
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule
 from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned
 from copycat_scheduler.domain.evolve import evolve as evolve_assignments
@@ -100,7 +100,7 @@ class Looks:
 
     def _start(self, action: Action) -> None:
         match action:
-            case StartConnector(w):
+            case ConnectorToStart(w):
                 self._runs.connector(w.name).enter(
                     RunningConnector(w.config, w.generation, w.target, Phase.SETTLED)
                 )
@@ -173,7 +173,7 @@ class Costs:
         )
 
     def _scheduler(self) -> Sequence[Assigned]:
-        desired = dict.fromkeys(self._names, Desired(TASKS))
+        desired = dict.fromkeys(self._names, DesiredConnector(TASKS))
         first = Reschedule(desired, frozenset(WORKERS), generation=1)
         events = self._cpu("scheduler: a plan that assigns all", lambda: decide(first, SchedulerState()))
         given = [each for each in events if isinstance(each, Assigned)]

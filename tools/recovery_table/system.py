@@ -13,11 +13,11 @@ import httpx2
 import psutil
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import LOOPBACK, free_ports
-from copycat_testkit.arrivals import Lines, NumberSequence, Pulse, Tally
+from copycat_testkit.arrivals import FolderLines, NumberSequence, Pulse, Tally
 from copycat_testkit.counted_system import STRING, CountedSystem
 from copycat_testkit.eventually import wait
 from copycat_testkit.faults import small_disk
-from copycat_testkit.statuses import Statuses
+from copycat_testkit.statuses import WatchedStatuses
 from copycat_testkit.wire import Wire
 
 from tools.crash_matrix.system import COUNTING
@@ -61,9 +61,9 @@ class FaultySystem(CountedSystem):
             port=port,
         )
         self.wire = wire
-        self.statuses = Statuses(lambda: self.up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS})
+        self.statuses = WatchedStatuses(lambda: self.up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS})
         self.pulses[SINK] = [Pulse() for _ in range(PARTITIONS)]
-        self._lines = Lines(folder / SINK / "disk" / "lines", PARTITIONS)
+        self._lines = FolderLines(folder / SINK / "disk" / "lines", PARTITIONS)
         self._changes = 0
 
     def configure(self) -> None:

@@ -19,7 +19,7 @@ LOGGER: Final = "copycat.audit"
 MAX_TEXT_CHARACTERS: Final = 300
 
 
-class Outcome(StrEnum):
+class AuditOutcome(StrEnum):
     """What came of a request."""
 
     ALLOWED = "allowed"
@@ -42,7 +42,7 @@ class Audit:
         self._log = logging.getLogger(LOGGER)
         self._own = None if file is None else _opened(service, file)
 
-    def write(self, outcome: Outcome, **about: object) -> None:
+    def write(self, outcome: AuditOutcome, **about: object) -> None:
         """Write a line; `about` is what is known, None is left out. Never a secret, never a body."""
         known = {key: _short(value) for key, value in about.items() if value not in (None, "")}
         record = self._log.makeRecord(

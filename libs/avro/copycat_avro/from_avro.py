@@ -279,13 +279,13 @@ class ConnectTypes:
             parameters = {names.SHARED_UNION: name}
             self._unions += 1
         fields: list[Field] = []
-        readers: list[value_readers.Member] = []
+        readers: list[value_readers.UnionMember] = []
         for place, member in enumerate(members):
             if _type_of(member) == "null":
                 continue
             schema, read = self.of(member, optional=True)
             fields.append(Field(self._member_name(member, place), len(fields), schema))
-            readers.append(value_readers.Member(_type_of(member), _full_name(member), read))
+            readers.append(value_readers.UnionMember(_type_of(member), _full_name(member), read))
         if len({each.name for each in fields}) < len(fields):
             raise DataError("Multiple union schemas map to the Connect union field name")
         union = Schema(

@@ -27,7 +27,7 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
 _INT: Final = range(-(2**31), 2**31)
 
 
-class Member(NamedTuple):
+class UnionMember(NamedTuple):
     """One type of a union."""
 
     type: str
@@ -82,7 +82,7 @@ def record(fields: Sequence[tuple[str, ToAvro | None]], schema: Schema) -> ToAvr
     return lambda value: of_valid(schema, [read(value[name]) for name, read in steps])
 
 
-def union(members: Sequence[Member], schema: Schema) -> ToAvro:
+def union(members: Sequence[UnionMember], schema: Schema) -> ToAvro:
     """Read a member of a union as a struct with one field set."""
 
     def read_union(value: AvroValue) -> ConnectValue:
@@ -99,7 +99,7 @@ def union(members: Sequence[Member], schema: Schema) -> ToAvro:
     return read_union
 
 
-def _is_of(member: Member, value: AvroValue) -> bool:
+def _is_of(member: UnionMember, value: AvroValue) -> bool:
     if type(value) not in _CLASSES.get(member.type, ()):
         return False
     # fastavro does not say which of int and long it read: an int is what an int can hold.

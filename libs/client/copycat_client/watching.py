@@ -63,9 +63,9 @@ async def watch(
     async with aclosing(following.followed(open_watch, revision_message(after))) as events:
         async for event in events:
             match event:
-                case following.Snapshot(messages=messages, revision=revision):
+                case following.FollowedSnapshot(messages=messages, revision=revision):
                     yield Snapshot(tuple(map(item, messages)), revision_of(revision))
-                case following.Change(message=message, revision=revision):
+                case following.FollowedChange(message=message, revision=revision):
                     yield Change(change(message), revision_of(revision))
                 case following.Lost():
                     yield Stale()

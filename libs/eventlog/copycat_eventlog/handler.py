@@ -20,8 +20,8 @@ from copycat_eventlog.ahead import Ahead, Flight
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Codec, Entry, Log, Record, Revision
 from copycat_eventlog.observing import Observer
-from copycat_eventlog.unreadable import RecordReader, Unreadable
-from copycat_eventlog.watch import Change, History, Snapshot
+from copycat_eventlog.unreadable import LogRecordReader, Unreadable
+from copycat_eventlog.watch import LoggedChange, LogSnapshot, RecentChanges
 
 C = TypeVar("C")
 E = TypeVar("E")
@@ -65,14 +65,14 @@ class EventSourced(Generic[C, E, S]):
         """
         self._decider = decider
         self._codec = codec
-        self._reader = RecordReader(codec, log.name)
+        self._reader = LogRecordReader(codec, log.name)
         self._log = log
         self._patience = patience
         self._observer: Observer[E, S] = Observer()
         self._state = decider.initial
         self._revision = Revision.ZERO
         self._ahead: Ahead[E, S] = Ahead(decider.evolve, decider.initial)
-        self._history: History[E, S] = History(history, backlog)
+        self._history: RecentChanges[E, S] = RecentChanges(history, backlog)
         self._caught_up = False
         self._settled_start = asyncio.Event()  # caught up, or never to be
         self._stopped = False
@@ -209,7 +209,9 @@ class EventSourced(Generic[C, E, S]):
             self._waiters = [waiting for waiting in self._waiters if waiting[1] is not waiter]
             raise
 
-    async def watch(self, after: Revision | None = None) -> AsyncIterator[Snapshot[S] | Change[E, S]]:
+    async def watch(
+        self, after: Revision | None = None
+    ) -> AsyncIterator[LogSnapshot[S] | LoggedChange[E, S]]:
         """Yield a snapshot, then every change; or, when resumed after a revision, only the changes since.
 
         Waits until the log was folded: half a fold looks like a state in which everything else was forgotten,
@@ -224,7 +226,7 @@ class EventSourced(Generic[C, E, S]):
             raise _stopping()
         if after is None:
             with self._history.now() as cursor:
-                yield Snapshot(self._state, self._revision)
+                yield LogSnapshot(self._state, self._revision)
                 async for change in self._history.follow(cursor):
                     yield change
         else:
@@ -305,7 +307,7 @@ class EventSourced(Generic[C, E, S]):
                 continue
             self._observer.folded(event, before, entry)
             if self._caught_up:
-                change = Change(event, state, Revision(dict(position)), entry.record.traceparent)
+                change = LoggedChange(event, state, Revision(dict(position)), entry.record.traceparent)
                 self._history.add(entry.partition, entry.offset, change)
         self._state, self._revision = state, reached
         self._ahead.fold(state, (entry.record for entry in entries))

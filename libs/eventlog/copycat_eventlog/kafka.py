@@ -24,7 +24,7 @@ from copycat_eventlog.leadership import Leadership
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.materialise import Materialiser
 from copycat_eventlog.open_transactions import warning_of_open_transactions
-from copycat_eventlog.outcome import Outcomes
+from copycat_eventlog.outcome import CommitOutcomes
 from copycat_eventlog.overdue import Overdue
 from copycat_eventlog.owner import (
     LEAVE_TIMEOUT_SECONDS,
@@ -63,7 +63,7 @@ class KafkaLog:
         self._leadership = Leadership(self, client_id, settings.topic)
         self._election = Election(settings, client_id, self._leadership.elect)
         self._group = GroupCommit(self._connect, self._on_commit, self._on_loss)
-        self._outcomes = Outcomes(self._reached)
+        self._outcomes = CommitOutcomes(self._reached)
         self._overdue = Overdue(lambda: self._reader.position, self._readable_end, self._on_overdue)
         self._materialiser: Materialiser | None = None
         self._fold: Fold | None = None

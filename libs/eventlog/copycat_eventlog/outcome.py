@@ -16,7 +16,7 @@ FIND_OUT_TIMEOUT_SECONDS = 30.0
 MAX_WATCHED_BATCHES = 8
 
 
-class Outcomes:
+class CommitOutcomes:
     """Watches the fold for the batches that are being committed.
 
     A transaction is visible as a whole or not at all, so seeing one of its records is enough.

@@ -58,7 +58,7 @@ def decode(codec: Codec[E], record: Record) -> Decoded[E]:
     return Decoded(None, why)
 
 
-class RecordReader(Generic[E]):
+class LogRecordReader(Generic[E]):
     """Reads the records of one log."""
 
     def __init__(self, codec: Codec[E], topic: str, unreadable: Unreadable | None = None) -> None:

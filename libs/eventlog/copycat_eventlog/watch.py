@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot(Generic[S]):
+class LogSnapshot(Generic[S]):
     """The whole state at a revision; what a watch without a starting point begins with."""
 
     state: S
@@ -26,7 +26,7 @@ class Snapshot(Generic[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Generic[E, S]):
+class LoggedChange(Generic[E, S]):
     """One event, in log order, with the state right after it."""
 
     event: E
@@ -43,7 +43,7 @@ class _Placed(Generic[E, S]):
 
     partition: int
     offset: int
-    change: Change[E, S]
+    change: LoggedChange[E, S]
 
 
 @dataclass(eq=False, slots=True)
@@ -54,7 +54,7 @@ class Cursor:
     """The number of the change it reads next."""
 
 
-class History(Generic[E, S]):
+class RecentChanges(Generic[E, S]):
     """A ring of the last changes, and of those before that a watcher has still to read.
 
     Watchers hold a cursor into it and no queue of their own. One decision may be larger than the ring, when a
@@ -79,7 +79,7 @@ class History(Generic[E, S]):
         """Set the point before which nothing can be resumed."""
         self._floor = dict(revision.next)
 
-    def add(self, partition: int, offset: int, change: Change[E, S]) -> None:
+    def add(self, partition: int, offset: int, change: LoggedChange[E, S]) -> None:
         """Add the newest change and wake all watches; what nobody has still to read is dropped."""
         self._ring.append(_Placed(partition, offset, change))
         self._trim()
@@ -96,7 +96,7 @@ class History(Generic[E, S]):
         with self._held(self._end) as cursor:
             yield cursor
 
-    async def follow(self, cursor: Cursor) -> AsyncIterator[Change[E, S]]:
+    async def follow(self, cursor: Cursor) -> AsyncIterator[LoggedChange[E, S]]:
         """Yield every change added since the cursor was taken.
 
         Raises:
@@ -105,7 +105,7 @@ class History(Generic[E, S]):
         async for placed in self._from(cursor):
             yield placed.change
 
-    async def resume(self, after: Revision) -> AsyncIterator[Change[E, S]]:
+    async def resume(self, after: Revision) -> AsyncIterator[LoggedChange[E, S]]:
         """Yield every change that `after` does not cover.
 
         Raises:
@@ -120,7 +120,7 @@ class History(Generic[E, S]):
                 if placed.offset >= after.next.get(placed.partition, 0):
                     change = placed.change
                     seen = seen.merge(change.revision)
-                    yield Change(change.event, change.state, seen, change.traceparent)
+                    yield LoggedChange(change.event, change.state, seen, change.traceparent)
 
     async def _from(self, cursor: Cursor) -> AsyncIterator[_Placed[E, S]]:
         while not self._closed:

@@ -33,7 +33,7 @@ from copycat_connect.plugin.converters import ConverterSettings
 from copycat_json import decoding, encoding
 from copycat_json.node import Node
 from copycat_json.reader import JsonReader, Reader, reads_decimals
-from copycat_json.rows import RowWriter, has_rows
+from copycat_json.rows import JsonRowWriter, has_rows
 from copycat_json.schemas import schema_from_node, schema_to_node
 from copycat_json.shapes import ShapeReader
 from copycat_json.writer import JsonWriter, Writer, write_schemaless
@@ -316,11 +316,11 @@ class JsonConverter(Converter, HeaderConverter):
         node = schema_to_node(schema, lambda of, value: self._writers.writer(of)(value))
         return _envelope_start(encoding.write(node)), self._writers.writer(schema)
 
-    def _prepare_rows(self, schema: Schema | None) -> RowWriter | None:
+    def _prepare_rows(self, schema: Schema | None) -> JsonRowWriter | None:
         if schema is None or not has_rows(schema):
             return None
         prefix, end = (self._to_json.get(schema)[0], b"}") if self._envelopes else (b"", b"")
-        return RowWriter(schema, prefix, end, self._writers.writer)
+        return JsonRowWriter(schema, prefix, end, self._writers.writer)
 
     def _prepare_reading(self, schema_text: bytes) -> tuple[Schema | None, Reader, bool]:
         node = decoding.read_for_schema(schema_text, digits_as_written=True)

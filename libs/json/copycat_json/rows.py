@@ -35,7 +35,7 @@ def has_rows(schema: Schema | None) -> bool:
     )
 
 
-class RowWriter:
+class JsonRowWriter:
     """Writes structs of one schema, which `has_rows`."""
 
     def __init__(

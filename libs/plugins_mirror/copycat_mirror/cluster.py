@@ -43,7 +43,7 @@ _ANY_TOPIC = AclBindingFilter(
 )
 
 
-class Cluster:
+class MirrorCluster:
     """One of the two clusters; every call waits for its answer no longer than `admin.timeout.ms`."""
 
     def __init__(self, admin: AdminClient, place: str, seconds: float) -> None:

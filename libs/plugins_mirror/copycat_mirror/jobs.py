@@ -20,7 +20,7 @@ T = TypeVar("T")
 _FIRST_LOOK_SECONDS: Final = 5.0
 
 
-class Jobs:
+class DueJobs:
     """Does jobs in the order they fall due; one that fails is logged and done again.
 
     The connector waits for as long as a job fails, or returns what it misses. Whatever ends the thread fails

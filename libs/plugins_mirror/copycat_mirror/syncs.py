@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copycat_connect.errors import ConnectError
 
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.records import OffsetSync
 from copycat_mirror.settings import MirrorSettings
 
@@ -24,7 +24,7 @@ def syncs_topic(settings: MirrorSettings, *, at_source: bool) -> str:
     return settings.policy.offset_syncs_topic(settings.target_alias if at_source else settings.source_alias)
 
 
-def make_internal_topic(cluster: Cluster, topic: str, replication: int, replication_key: str) -> None:
+def make_internal_topic(cluster: MirrorCluster, topic: str, replication: int, replication_key: str) -> None:
     """Make a compacted topic of one partition unless it is there.
 
     Raises:

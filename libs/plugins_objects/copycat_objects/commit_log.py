@@ -22,7 +22,7 @@ from uuid import uuid4
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.staging import Claim
 from copycat_objects.stores.errors import FileMissingError, FileTakenError
 from copycat_objects.stores.store import Store
@@ -76,7 +76,7 @@ class Commit:
 class CommitLog:
     """Reads and appends; one task at a time succeeds."""
 
-    def __init__(self, store: Store, layout: Layout, partition: TopicPartition, connector: str) -> None:
+    def __init__(self, store: Store, layout: FileLayout, partition: TopicPartition, connector: str) -> None:
         """Use the folder of a partition."""
         self._store = store
         self._partition = partition

@@ -15,7 +15,7 @@ _BAD_NAMES = ("", ".", "..")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """The places of files below the root of a store."""
 
     topics: str

@@ -11,12 +11,12 @@ from copycat_connect.errors import DataError
 from copycat_objects.formats.format import Format
 from copycat_objects.names import checked_folder
 from copycat_objects.publication import Publication
-from copycat_objects.records import Records, is_uniform
+from copycat_objects.records import RecordColumns, is_uniform
 from copycat_objects.settings import SinkSettings, projected
 from copycat_objects.staging import StagedFile
 
-Project = Callable[[Records], list[ConnectValue]]
-Report = Callable[[Records, int, DataError], None]
+Project = Callable[[RecordColumns], list[ConnectValue]]
+Report = Callable[[RecordColumns, int, DataError], None]
 Place = tuple[str, str]
 
 
@@ -46,7 +46,7 @@ class OpenFile:
         """About how many bytes it has."""
         return self._staged.size + self._writer.waiting
 
-    def write(self, records: Records, project: Project, report: Report) -> None:
+    def write(self, records: RecordColumns, project: Project, report: Report) -> None:
         """Append records; those that cannot be written are reported."""
         try:
             self._writer.write(project(records))
@@ -121,7 +121,7 @@ class PartitionWriter:
         self.committed = self._taken = self._publication.claim()
         return self.committed
 
-    def put(self, records: Records, choose: Callable[[Records], Records]) -> None:
+    def put(self, records: RecordColumns, choose: Callable[[RecordColumns], RecordColumns]) -> None:
         """Write those of the records that are chosen and were not taken yet."""
         taken = self._taken
         if taken is not None and records.offsets[0] < taken:
@@ -134,7 +134,7 @@ class PartitionWriter:
         self._write_all(choose(records))
         self._taken = last + 1
 
-    def _write_all(self, records: Records) -> None:
+    def _write_all(self, records: RecordColumns) -> None:
         if not records:
             return
         now = int(self._clock() * 1000)
@@ -145,7 +145,7 @@ class PartitionWriter:
             self._put_run(schema, records.at(run), times[run])
             start += count
 
-    def _put_run(self, schema: Schema | None, records: Records, times: Sequence[int]) -> None:
+    def _put_run(self, schema: Schema | None, records: RecordColumns, times: Sequence[int]) -> None:
         try:
             if self._count and self._settings.compatibility.rotates(self._schema, schema):
                 self.seal()
@@ -175,7 +175,7 @@ class PartitionWriter:
                 self.seal()
 
     def _write(
-        self, schema: Schema | None, records: Records, time: int, folders: str | Sequence[str | None]
+        self, schema: Schema | None, records: RecordColumns, time: int, folders: str | Sequence[str | None]
     ) -> None:
         if not self._count:
             self._schema = schema
@@ -192,7 +192,7 @@ class PartitionWriter:
         for found, members in places.items():
             self._append(found, schema, records.at(members))
 
-    def _append(self, place: Place, schema: Schema | None, records: Records) -> None:
+    def _append(self, place: Place, schema: Schema | None, records: RecordColumns) -> None:
         file = self._files.get(place)
         try:
             if file is None:

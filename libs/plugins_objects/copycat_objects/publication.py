@@ -14,7 +14,7 @@ from typing import Protocol
 from copycat_connect.data import TopicPartition
 
 from copycat_objects.commit_log import CommitLog
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.settings import SinkSettings
 from copycat_objects.staging import Claim, StagedFile, Staging
 from copycat_objects.stores.store import Store
@@ -119,11 +119,11 @@ class FilesInPlace:
         """Do nothing: they are there."""
 
 
-def _listed(store: Store, layout: Layout, partition: TopicPartition) -> Iterator[str]:
+def _listed(store: Store, layout: FileLayout, partition: TopicPartition) -> Iterator[str]:
     return (file.path for file in store.list(layout.topic_folder(partition.topic)))
 
 
-def _first_file(store: Store, layout: Layout, partition: TopicPartition) -> str | None:
+def _first_file(store: Store, layout: FileLayout, partition: TopicPartition) -> str | None:
     return layout.first_of(partition, _listed(store, layout, partition))
 
 

@@ -25,7 +25,7 @@ from copycat_objects.keys import (
     RotationSettings,
     WritingSettings,
 )
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.partitioners.partitioner import (
     DAY,
     HOUR,
@@ -97,7 +97,7 @@ def sink_settings(
     return SinkSettings(
         connector=connector,
         open_store=open_store,
-        layout=Layout(
+        layout=FileLayout(
             topics=writing.topics_dir.strip("/"),
             logs=logs_dir.strip("/"),
             digits=writing.filename_offset_zero_pad_width,

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordColumns:
     """Columns of equal length, in the order of offsets."""
 
     topics: Sequence[str]
@@ -39,9 +39,9 @@ class Records:
         """Return one as an object."""
         return self.batch[self.places[place]]
 
-    def at(self, places: slice | Sequence[int]) -> Records:
+    def at(self, places: slice | Sequence[int]) -> RecordColumns:
         """Return some of them."""
-        return Records(
+        return RecordColumns(
             taken(self.topics, places),
             taken(self.values, places),
             taken(self.schemas, places),
@@ -51,7 +51,7 @@ class Records:
             taken(self.places, places),
         )
 
-    def where(self, keep: Sequence[bool]) -> Records:
+    def where(self, keep: Sequence[bool]) -> RecordColumns:
         """Return those that are to be kept."""
         return self if all(keep) else self.at(list(compress(range(len(keep)), keep)))
 
@@ -66,10 +66,10 @@ def taken(column: Sequence[T], places: slice | Sequence[int]) -> Sequence[T]:
     return [column[place] for place in places]
 
 
-def by_partition(batch: SinkBatch) -> dict[TopicPartition, Records]:
+def by_partition(batch: SinkBatch) -> dict[TopicPartition, RecordColumns]:
     """Divide a batch by where its records were read; it is not empty."""
     read = batch.positions
-    whole = Records(
+    whole = RecordColumns(
         batch.topics,
         batch.values,
         batch.value_schemas,

@@ -13,7 +13,7 @@ from copycat_connect.data.projection import project
 from copycat_connect.errors import DataError
 
 from copycat_objects.formats.format import Format
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.partitioners.partitioner import Partitioner
 from copycat_objects.partitioners.times import RecordTimes
 from copycat_objects.stores.store import Store
@@ -29,7 +29,7 @@ class SinkSettings:
     """Its name."""
     open_store: Callable[[], Store]
     """Connects to the store."""
-    layout: Layout
+    layout: FileLayout
     """Where files lie."""
     format: Format
     """How they are written."""

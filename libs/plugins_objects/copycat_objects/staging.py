@@ -13,7 +13,7 @@ from uuid import uuid4
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.stores.errors import FileMissingError, FileTakenError
 from copycat_objects.stores.store import NewFile, Store
 
@@ -29,7 +29,7 @@ class Claim:
     number: int
     """Counts the claims; the highest counts."""
 
-    def folder(self, layout: Layout) -> str:
+    def folder(self, layout: FileLayout) -> str:
         """Return the folder of the temporary files; who has another claim has another one."""
         return f"{layout.temporary_folder(self.partition)}/{self.number:020d}"
 
@@ -37,7 +37,7 @@ class Claim:
 class Staging:
     """Temporary files in the same store, renamed; in S3 that is a copy that appears whole."""
 
-    def __init__(self, store: Store, layout: Layout) -> None:
+    def __init__(self, store: Store, layout: FileLayout) -> None:
         """Use a store."""
         self._store = store
         self._layout = layout

@@ -16,7 +16,7 @@ from copycat_connect.plugin import SinkTask
 from copycat_objects.commit_log import FencedError
 from copycat_objects.partition_writer import PartitionWriter
 from copycat_objects.publication import publication_of
-from copycat_objects.records import Records, by_partition
+from copycat_objects.records import RecordColumns, by_partition
 from copycat_objects.settings import SinkSettings
 from copycat_objects.stores.store import Store
 
@@ -123,11 +123,11 @@ class ObjectSinkTask(SinkTask):
         if store is not None:
             store.close()
 
-    def _put(self, partition: TopicPartition, records: Records) -> None:
+    def _put(self, partition: TopicPartition, records: RecordColumns) -> None:
         writer = self._writer(partition)
         self._step(partition, lambda: writer.put(records, self._without_nulls))
 
-    def _without_nulls(self, records: Records) -> Records:
+    def _without_nulls(self, records: RecordColumns) -> RecordColumns:
         settings = self._settings
         if settings.null_values == "write" or not any(map(is_, records.values, repeat(None))):
             return records
@@ -182,7 +182,7 @@ class ObjectSinkTask(SinkTask):
             )
         return writer
 
-    def _report(self, records: Records, place: int, error: DataError) -> None:
+    def _report(self, records: RecordColumns, place: int, error: DataError) -> None:
         """Report a record that cannot be written.
 
         Raises:

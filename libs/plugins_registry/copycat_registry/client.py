@@ -22,7 +22,7 @@ from copycat_registry.settings import SSL, TRUST_STORE, RegistrySettings
 T = TypeVar("T")
 
 
-class Registry:
+class RegistryConnection:
     """One converter's connection to its registry; connects when it is first asked."""
 
     def __init__(self, settings: RegistrySettings, format_name: str) -> None:

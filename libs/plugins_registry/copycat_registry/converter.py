@@ -15,7 +15,7 @@ from copycat_connect.data.schema import STRING_SCHEMA
 from copycat_connect.plugin import Converter
 
 from copycat_registry import failures
-from copycat_registry.client import Registry
+from copycat_registry.client import RegistryConnection
 from copycat_registry.schema_text import Decode, Encode, SchemaFormat
 from copycat_registry.settings import RegistrySettings
 
@@ -40,7 +40,7 @@ class RegistryConverter(Converter):
         self._is_key = is_key
         self._subject = self._settings.key_subject if is_key else self._settings.value_subject
         self._format = self._make_format(config)
-        self._registry = Registry(self._settings, self._format.name)
+        self._registry = RegistryConnection(self._settings, self._format.name)
         self._writers = BoundedCache(self._settings.cache_size, self._prepare_writing)
         self._readers = BoundedCache(self._settings.cache_size, self._prepare_reading)
 

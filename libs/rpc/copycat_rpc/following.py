@@ -41,7 +41,7 @@ M = TypeVar("M", bound=WatchMessage)
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot(Generic[M]):
+class FollowedSnapshot(Generic[M]):
     """All there was at a revision: it replaces what was known."""
 
     messages: Sequence[M]
@@ -51,7 +51,7 @@ class Snapshot(Generic[M]):
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Generic[M]):
+class FollowedChange(Generic[M]):
     """A change that came after the snapshot."""
 
     message: M
@@ -65,7 +65,7 @@ class Lost:
     """The stream ended and is opened again: what is known may be old until the next of the others."""
 
 
-Followed: TypeAlias = Snapshot[M] | Change[M] | Lost
+Followed: TypeAlias = FollowedSnapshot[M] | FollowedChange[M] | Lost
 Open: TypeAlias = Callable[[types_pb2.Revision | None], AsyncIterable[M]]
 
 
@@ -111,9 +111,9 @@ async def follow(
     async with aclosing(followed(open_watch)) as events:
         async for event in events:
             match event:
-                case Snapshot(messages=messages):
+                case FollowedSnapshot(messages=messages):
                     snapshot(messages)
-                case Change(message=message):
+                case FollowedChange(message=message):
                     change(message)
                 case Lost():
                     lost()
@@ -121,13 +121,15 @@ async def follow(
                     assert_never(event)
 
 
-async def _read(stream: AsyncIterable[M], *, resumed: bool) -> AsyncGenerator[Snapshot[M] | Change[M], None]:
+async def _read(
+    stream: AsyncIterable[M], *, resumed: bool
+) -> AsyncGenerator[FollowedSnapshot[M] | FollowedChange[M], None]:
     pending: list[M] | None = None if resumed else []
     async for message in stream:
         if pending is None:
-            yield Change(message, message.revision)
+            yield FollowedChange(message, message.revision)
         elif message.snapshot_complete:
-            yield Snapshot(pending, message.revision)
+            yield FollowedSnapshot(pending, message.revision)
             pending = None
         else:
             pending.append(message)

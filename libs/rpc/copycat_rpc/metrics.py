@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from copycat.metrics.v1 import metrics_service_pb2 as pb
 from copycat.metrics.v1 import metrics_service_pb2_grpc
-from copycat_telemetry.metrics.definitions import Kind, Metric, Reading, Registry, Source, Value
+from copycat_telemetry.metrics.definitions import Metric, MetricKind, MetricsRegistry, Reading, Source, Value
 from copycat_telemetry.metrics.export import exporting
 
 from copycat_rpc.server import RpcServer
@@ -18,7 +18,7 @@ METRICS_SERVICE_NAME = "copycat.metrics.v1.MetricsService"
 class MetricsServicer(metrics_service_pb2_grpc.MetricsServiceServicer):
     """Reads a registry for each call."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: MetricsRegistry) -> None:
         self._registry = registry
 
     async def ReadMetrics(self, request: pb.ReadMetricsRequest, context: object) -> pb.ReadMetricsResponse:
@@ -36,7 +36,7 @@ async def serving_metrics(
     Raises:
         ConfigError: A setting of the export is wrong.
     """
-    registry = Registry()
+    registry = MetricsRegistry()
     server.add(
         metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server,
         MetricsServicer(registry),
@@ -58,9 +58,9 @@ def _group(reading: Reading) -> pb.MetricGroup:
 
 def _metric(metric: Metric, value: Value) -> pb.Metric:
     match metric.kind:
-        case Kind.TEXT:
+        case MetricKind.TEXT:
             return pb.Metric(name=metric.name, text=str(value))
-        case Kind.TOTAL:
+        case MetricKind.TOTAL:
             return pb.Metric(name=metric.name, total=float(value))
-        case Kind.GAUGE:
+        case MetricKind.GAUGE:
             return pb.Metric(name=metric.name, gauge=float(value))

@@ -13,7 +13,7 @@ SHARE: Final = 0.2
 LONGEST_PAUSE_SECONDS: Final = 1.0
 
 
-class Pace:
+class LoopPace:
     """Keeps work that blocks the event loop to `SHARE` of the time, unless one stretch of it is very long.
 
     Changes of `together` seconds are one.

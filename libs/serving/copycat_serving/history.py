@@ -13,7 +13,7 @@ from copycat.history.v1 import history_service_pb2_grpc as grpc_pb
 from copycat_eventlog.log import Codec, Entry, Record
 from copycat_eventlog.observing import Observer
 from copycat_eventlog.past.change import SHOWN_KINDS, PastChange
-from copycat_eventlog.past.history import DEFAULT_PAGE, PastChanges, Question
+from copycat_eventlog.past.history import DEFAULT_PAGE, HistoryQuestion, PastChanges
 from copycat_eventlog.past.keeper import ChangesKeeper
 from copycat_eventlog.past.open import open_keeper, past_changes
 from copycat_eventlog.past.own_log import Describing
@@ -91,7 +91,7 @@ class HistoryServicer(grpc_pb.HistoryServiceServicer):
 
     async def ReadHistory(self, request: pb.ReadHistoryRequest, context: Any) -> pb.ReadHistoryResponse:
         """Return a page of changes, newest first."""
-        question = Question(
+        question = HistoryQuestion(
             request.connector,
             frozenset(request.kinds) or SHOWN_KINDS,
             request.since_ms if request.HasField("since_ms") else None,

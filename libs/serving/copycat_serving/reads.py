@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from copycat.types.v1 import types_pb2
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Revision
-from copycat_eventlog.watch import Change, Snapshot
+from copycat_eventlog.watch import LoggedChange, LogSnapshot
 
 C = TypeVar("C")
 E = TypeVar("E")
@@ -52,7 +52,7 @@ def revision_from_proto(message: types_pb2.Revision) -> Revision:
     return Revision(dict(message.next))
 
 
-class WatchMessage(Protocol):
+class WatchResponse(Protocol):
     """What every response of a watch has."""
 
     @property
@@ -60,7 +60,7 @@ class WatchMessage(Protocol):
         """Position in the log after this change."""
 
 
-W = TypeVar("W", bound=WatchMessage)
+W = TypeVar("W", bound=WatchResponse)
 
 
 async def stream_watch(
@@ -84,13 +84,13 @@ async def stream_watch(
     after = revision_from_proto(request.after_revision) if request.HasField("after_revision") else None
     async for item in events.watch(after):
         match item:
-            case Snapshot(state=state, revision=revision):
+            case LogSnapshot(state=state, revision=revision):
                 for message in snapshot(state):
                     yield message
                 last = complete()
                 last.revision.CopyFrom(revision_to_proto(revision))
                 yield last
-            case Change(event=event, state=state, revision=revision, traceparent=traceparent):
+            case LoggedChange(event=event, state=state, revision=revision, traceparent=traceparent):
                 stamp = revision_to_proto(revision)
                 for message in change(event, state):
                     message.revision.CopyFrom(stamp)

@@ -77,7 +77,7 @@ class NumberSequence:
         return Tally(len(self.missing), self.repeated)
 
 
-class Reader:
+class ArrivalReader:
     """Reads in a thread of its own until it is left; a value is a number, and may go on behind a blank."""
 
     def __init__(self, bootstrap: str, topics: Sequence[str], partitions: int) -> None:
@@ -165,7 +165,7 @@ class Reader:
         if self._failure is not None:
             raise RuntimeError(f"the reader ended: {self._failure}") from self._failure
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> ArrivalReader:
         """Begin to read; the topics must be there."""
         self._thread.start()
         return self
@@ -180,7 +180,7 @@ class Reader:
         self._ends.close()
 
 
-class Lines:
+class FolderLines:
     """Reads on in every file of a folder, whole lines only: one that is torn has no end."""
 
     def __init__(self, folder: Path, partitions: int) -> None:

@@ -19,7 +19,7 @@ from copycat_eventlog.owner import owner_group, owner_topic
 
 from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique, wait_until
-from copycat_testkit.member import Member
+from copycat_testkit.member import RoleMember
 
 #: What names the one writer of each event-sourced role, by the group of the cluster.
 OWNERS: Final = {
@@ -34,7 +34,7 @@ LEADER_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class LogOwner:
     """The process that may write a log."""
 
     machine: str
@@ -43,7 +43,7 @@ class Owner:
     """Its id there."""
 
 
-def owner_of(role: str, group: str, bootstrap: str) -> Owner | None:
+def owner_of(role: str, group: str, bootstrap: str) -> LogOwner | None:
     """Return who the brokers say may write the log of a role; None while that is being decided."""
     name = OWNERS[role].format(group=group)
     client = {"bootstrap_servers": bootstrap}
@@ -52,7 +52,7 @@ def owner_of(role: str, group: str, bootstrap: str) -> Owner | None:
         return None
     # An instance's name in the group ends with its machine, its process id and a number drawn by lot.
     *_, machine, pid, _ = electorate.owner.split(".")
-    return Owner(machine, int(pid))
+    return LogOwner(machine, int(pid))
 
 
 class Cluster:
@@ -87,8 +87,8 @@ class Cluster:
             role: [f"{LOOPBACK}:{next(ports)}" for _ in range(count)] for role, count in counts.items()
         }
         shared = {**self._shared(), **(properties or {})}
-        self.members: Mapping[str, list[Member]] = {
-            role: [Member(role, address, shared, self._commands) for address in addresses]
+        self.members: Mapping[str, list[RoleMember]] = {
+            role: [RoleMember(role, address, shared, self._commands) for address in addresses]
             for role, addresses in self._addresses.items()
         }
         """The instances of each role."""
@@ -114,11 +114,11 @@ class Cluster:
         """Return the roots of the REST interfaces."""
         return [f"http://{address}" for address in self._addresses["gateway"]]
 
-    def leader(self, role: str) -> Member:
+    def leader(self, role: str) -> RoleMember:
         """Return the instance that the brokers say may write, waiting for a living one."""
         return wait_until(lambda: self._leader(role), LEADER_SECONDS, f"a leader of {role}")
 
-    def standby(self, role: str) -> Member:
+    def standby(self, role: str) -> RoleMember:
         """Return an instance that may not write."""
         leader = self.leader(role)
         return next(member for member in self.members[role] if member is not leader)
@@ -137,7 +137,7 @@ class Cluster:
         """Stop."""
         self.stop()
 
-    def _leader(self, role: str) -> Member | None:
+    def _leader(self, role: str) -> RoleMember | None:
         owner = owner_of(role, self.group, self._bootstrap)
         if owner is None:
             return None

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
 
-from copycat_testkit.arrivals import NumberSequence, Pulse, Reader, Tally, move
+from copycat_testkit.arrivals import ArrivalReader, NumberSequence, Pulse, Tally, move
 from copycat_testkit.processes import command_line
 from copycat_testkit.system import CopycatUp
 
@@ -67,7 +67,7 @@ class CountedSystem:
         """
         self.broker = broker
         self.folder = folder
-        self.reader = Reader(broker.bootstrap, topics, partitions)
+        self.reader = ArrivalReader(broker.bootstrap, topics, partitions)
         """What arrived in the topics."""
         self.pulses: dict[str, list[Pulse]] = {
             topic: [Pulse() for _ in range(partitions)] for topic in topics

@@ -35,7 +35,7 @@ class LogPlace(Protocol):
         ...
 
 
-class Reader:
+class FoldingReader:
     """Folds a log into what tests ask about."""
 
     def __init__(self) -> None:
@@ -74,9 +74,9 @@ class Reader:
 
 
 @asynccontextmanager
-async def running(log: Log) -> AsyncIterator[Reader]:
+async def running(log: Log) -> AsyncIterator[FoldingReader]:
     """Run a log until it is caught up, then stop it at the end."""
-    reader = Reader()
+    reader = FoldingReader()
     async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
         await log.start(reader.fold)
     try:

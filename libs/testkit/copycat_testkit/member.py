@@ -14,7 +14,7 @@ from copycat_testkit.serving import serves
 START_SECONDS = 120.0
 
 
-class Member:
+class RoleMember:
     """A process of one role: `copycat-worker worker.properties --role <role>`."""
 
     def __init__(self, role: str, address: str, properties: Mapping[str, str], commands: Commands) -> None:

@@ -14,7 +14,7 @@ from immutables import Map
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class PutKey:
     """Set a key to a value, or forget it; refused when the value is `bad`."""
 
     key: str
@@ -30,11 +30,11 @@ class WasPut:
 
 
 State: TypeAlias = Map[str, str]
-Puts: TypeAlias = EventSourced[Put, WasPut, State]
+Puts: TypeAlias = EventSourced[PutKey, WasPut, State]
 EMPTY: State = Map()
 
 
-def decide(command: Put, state: State) -> tuple[WasPut, ...]:
+def decide(command: PutKey, state: State) -> tuple[WasPut, ...]:
     """Refuse bad values; do nothing when the key has the value."""
     if command.value == "bad":
         raise ConfigError("bad value")
@@ -69,4 +69,4 @@ class PutCodec:
             raise MalformedError("it is not UTF-8") from error
 
 
-DECIDER: Decider[Put, WasPut, State] = Decider(EMPTY, decide, evolve)
+DECIDER: Decider[PutKey, WasPut, State] = Decider(EMPTY, decide, evolve)

@@ -29,7 +29,7 @@ class Said:
     """Every service answers."""
 
 
-class Statuses:
+class WatchedStatuses:
     """Asks in a thread of its own until it is left."""
 
     def __init__(self, url: Callable[[], str], tasks: Mapping[str, int]) -> None:
@@ -73,7 +73,7 @@ class Statuses:
                     self._healthy = False
                     url = self._url()
 
-    def __enter__(self) -> Statuses:
+    def __enter__(self) -> WatchedStatuses:
         """Begin to ask."""
         for thread in self._threads:
             thread.start()

@@ -28,7 +28,7 @@ UNSUPPORTED: Final = ("ssl.cipher.suites", "ssl.engine.factory.class")
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class CertificateStore:
     """A file of certificates, or the same as PEM text in the properties."""
 
     name: str
@@ -51,11 +51,11 @@ class Tls:
 
     prefix: str
     """What stands before `ssl.`; empty where the plain keys count."""
-    keystore: Store
+    keystore: CertificateStore
     key: Password | None
     """The private key as PEM text, in place of a file."""
     key_password: Password | None
-    truststore: Store
+    truststore: CertificateStore
     client_auth: ssl.VerifyMode
     """Whether clients show a certificate."""
     protocols: tuple[ssl.TLSVersion, ...]
@@ -120,8 +120,8 @@ def _definition(prefix: str) -> ConfigDef:
     )
 
 
-def _store(name: str, parsed: Mapping[str, ConfigSetting], certificates: str) -> Store:
-    return Store(
+def _store(name: str, parsed: Mapping[str, ConfigSetting], certificates: str) -> CertificateStore:
+    return CertificateStore(
         name,
         parsed[f"{name}.type"].upper(),
         parsed[f"{name}.location"] or None,

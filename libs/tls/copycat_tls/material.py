@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from copycat_connect.errors import ConfigError
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from copycat_tls.keys import Store, Tls
+from copycat_tls.keys import CertificateStore, Tls
 from copycat_tls.stores import Identity, pem, read_identity, read_trusted
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class LiveMaterial:
         return tuple(_stamp(store) for store in (self._tls.keystore, self._tls.truststore))
 
 
-def _stamp(store: Store) -> _Stamp:
+def _stamp(store: CertificateStore) -> _Stamp:
     if store.location is None:
         return None
     try:

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509 import Certificate, load_pem_x509_certificates
 
-from copycat_tls.keys import PEM, PKCS12, Store, Tls
+from copycat_tls.keys import PEM, PKCS12, CertificateStore, Tls
 
 #: How the files of Java's own two formats begin.
 JAVA: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
@@ -61,7 +61,7 @@ def read_identity(tls: Tls) -> Identity:
     return identity
 
 
-def read_trusted(store: Store) -> tuple[Certificate, ...]:
+def read_trusted(store: CertificateStore) -> tuple[Certificate, ...]:
     """Open a trust store.
 
     Raises:
@@ -97,7 +97,7 @@ def _identity_of_pem(tls: Tls, content: bytes) -> Identity:
     return Identity(_private_key(tls, content, location), _certificates(content, location))
 
 
-def _of_pkcs12(store: Store, content: bytes) -> Identity:
+def _of_pkcs12(store: CertificateStore, content: bytes) -> Identity:
     opened = _open_pkcs12(store, content)
     if opened.key is None or opened.cert is None:
         raise ConfigError(
@@ -109,7 +109,7 @@ def _of_pkcs12(store: Store, content: bytes) -> Identity:
     return Identity(opened.key, (opened.cert.certificate, *above))
 
 
-def _content(store: Store, holds: str) -> bytes:
+def _content(store: CertificateStore, holds: str) -> bytes:
     location = store.key("location")
     if store.location is None:
         raise ConfigError(
@@ -127,7 +127,7 @@ def _content(store: Store, holds: str) -> bytes:
         ) from error
 
 
-def _is_pem(store: Store, content: bytes) -> bool:
+def _is_pem(store: CertificateStore, content: bytes) -> bool:
     """Return whether a file is PEM text, or else PKCS12.
 
     Raises:
@@ -182,7 +182,7 @@ def _private_key(tls: Tls, content: bytes, source: str) -> PrivateKeyTypes:
         ) from error
 
 
-def _open_pkcs12(store: Store, content: bytes) -> pkcs12.PKCS12KeyAndCertificates:
+def _open_pkcs12(store: CertificateStore, content: bytes) -> pkcs12.PKCS12KeyAndCertificates:
     try:
         return pkcs12.load_pkcs12(content, _secret(store.password))
     except UNREADABLE as error:
@@ -203,7 +203,7 @@ def _no_certificate(source: str) -> ConfigError:
     )
 
 
-def _source(store: Store) -> str:
+def _source(store: CertificateStore) -> str:
     return store.key("location" if store.certificates is None else "certificate.chain")
 
 

@@ -15,11 +15,11 @@ from copycat_cli.errors import (
     ConnectorFileError,
     ExistsError,
     InvalidConfigError,
-    NotFoundError,
+    UnknownNameError,
     UnreachableError,
     UntrustedError,
 )
-from copycat_cli.session import DEFAULT_URL, Session
+from copycat_cli.session import DEFAULT_URL, CommandSession
 
 
 def similar(name: str, known: Iterable[str], *, closeness: float = 0.5) -> list[str]:
@@ -28,7 +28,7 @@ def similar(name: str, known: Iterable[str], *, closeness: float = 0.5) -> list[
     return [by_folded[match] for match in get_close_matches(name.lower(), by_folded, cutoff=closeness)]
 
 
-def next_steps(session: Session, status: ConnectorStateInfo) -> list[tuple[str, str]]:
+def next_steps(session: CommandSession, status: ConnectorStateInfo) -> list[tuple[str, str]]:
     """Return commands, each with its purpose, for somebody who has seen this status."""
     name, state = status.name, status.connector.state
     if failed(status):
@@ -49,13 +49,13 @@ def next_steps(session: Session, status: ConnectorStateInfo) -> list[tuple[str, 
     return [(session.command("status", name, options=("--wait-for", RUNNING)), "wait until it runs")]
 
 
-def advice(error: CliError, session: Session, params: Mapping[str, object]) -> list[str]:
+def advice(error: CliError, session: CommandSession, params: Mapping[str, object]) -> list[str]:
     """Return lines that say how to go on; `params` is what the failed command was given."""
     lines: list[str] = []
     match error:
         case UnreachableError():
             lines = _trust() if isinstance(error, UntrustedError) else _reach()
-        case NotFoundError():
+        case UnknownNameError():
             lines = _find(session, _names(params))
         case InvalidConfigError(plugin=""):
             lines = [
@@ -87,7 +87,7 @@ def _trust() -> list[str]:
     ]
 
 
-def _find(session: Session, wanted: list[str]) -> list[str]:
+def _find(session: CommandSession, wanted: list[str]) -> list[str]:
     try:
         known = connector_names(session.rest)
     except CliError:

@@ -16,7 +16,7 @@ from copycat_cli.api.workers import alias, list_plugins
 from copycat_cli.credentials import login, tls_context, token_option, user_option
 from copycat_cli.errors import CliError, ExitCode, UsageError
 from copycat_cli.output.printer import JSON, TABLE, Printer
-from copycat_cli.session import DEFAULT_URL, Session
+from copycat_cli.session import DEFAULT_URL, CommandSession
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -122,7 +122,7 @@ class ClusterCommand(click.Command):
         """Run it."""
         named = _named(ctx)
         reached = {name: ctx.params.pop(name) for name in (*REACHED, "user", "token")}
-        session = Session(form=ctx.params.pop("output"), named=named, **reached)
+        session = CommandSession(form=ctx.params.pop("output"), named=named, **reached)
         ctx.params["session"] = session
         try:
             return super().invoke(ctx)

@@ -14,8 +14,8 @@ from copycat_cli.advice import similar
 from copycat_cli.api.connectors import connector_names, create_connector, get_connector, put_config
 from copycat_cli.api.workers import alias, answers_to, errors_by_key, list_plugins, plugin_keys, validate
 from copycat_cli.connector_files import ConnectorFile
-from copycat_cli.errors import CliError, ExistsError, InvalidConfigError, NotFoundError, RefusedError
-from copycat_cli.output.blocks import Table
+from copycat_cli.errors import CliError, ExistsError, InvalidConfigError, RefusedError, UnknownNameError
+from copycat_cli.output.blocks import TableBlock
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -64,10 +64,10 @@ def changes(before: Config, after: Config, secret: Collection[str]) -> tuple[Con
     )
 
 
-def table_of(found: Collection[ConfigChange], before: str, after: str, title: str = "") -> Table:
+def table_of(found: Collection[ConfigChange], before: str, after: str, title: str = "") -> TableBlock:
     """Return a table of changes; `before` and `after` name the two sides."""
     rows = [(each.sign, each.key, each.before or "", each.after or "") for each in found]
-    return Table(("", "KEY", before, after), rows, title)
+    return TableBlock(("", "KEY", before, after), rows, title)
 
 
 def _shown(key: str, value: str | None, secret: Collection[str]) -> str | None:
@@ -99,7 +99,7 @@ def apply(rest: Rest, file: ConnectorFile) -> Applied:
     """
     try:
         stored = get_connector(rest, file.name).config
-    except NotFoundError:
+    except UnknownNameError:
         return create(rest, file)
     notes = check(rest, file.config)
     found = changes(stored, file.config, secret_keys(rest, file.config))

@@ -61,7 +61,7 @@ class UsageError(CliError):
     exit_code = ExitCode.USAGE
 
 
-class NotFoundError(CliError):
+class UnknownNameError(CliError):
     """The cluster knows nothing of this name."""
 
     code = ErrorCode("cli.not_found", grpc="NOT_FOUND", http=404)

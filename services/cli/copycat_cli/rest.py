@@ -13,7 +13,7 @@ import msgspec
 from copycat_rest.answers import ErrorMessage
 
 from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token, distrust
-from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
+from copycat_cli.errors import CliError, RefusedError, UnknownNameError, UnreachableError, UntrustedError
 
 T = TypeVar("T")
 ANSWER_SECONDS = 120.0
@@ -27,7 +27,7 @@ HOW_TO_LOG_IN = f"Give it --user NAME:PASSWORD, or {VARIABLE}; a token as --toke
 
 
 @dataclass(frozen=True, slots=True)
-class RestAnswer:
+class GatewayAnswer:
     """An answer that is no refusal."""
 
     status: int
@@ -98,7 +98,7 @@ class Rest:
         *path: str,
         body: object = None,
         query: Mapping[str, str | list[str]] | None = None,
-    ) -> RestAnswer:
+    ) -> GatewayAnswer:
         """Send a request to a path given by its segments.
 
         Raises:
@@ -122,7 +122,7 @@ class Rest:
         except httpx2.TransportError as error:
             raise self._away(error) from error
         if reply.is_success:
-            return RestAnswer(reply.status_code, reply.content, self.shown_url)
+            return GatewayAnswer(reply.status_code, reply.content, self.shown_url)
         raise self._refusal(reply)
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class Rest:
         if reply.status_code == httpx2.codes.UNAUTHORIZED:
             return UnreachableError(f"{self.shown_url} answered HTTP 401: {message}. {HOW_TO_LOG_IN}")
         if reply.status_code == httpx2.codes.NOT_FOUND:
-            return NotFoundError(message)
+            return UnknownNameError(message)
         if reply.is_client_error:
             return RefusedError(message)
         return CliError(f"The cluster answered HTTP {reply.status_code}: {message}")

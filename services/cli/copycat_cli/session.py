@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_URL = f"http://127.0.0.1:{REST_PORT}"
 
 
-class Session:
+class CommandSession:
     """One run of a command."""
 
     def __init__(

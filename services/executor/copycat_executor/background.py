@@ -10,7 +10,7 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 
-class Jobs:
+class BackgroundJobs:
     """Runs coroutines in the background; the first that crashes ends the service."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from copycat_rpc.tls import ServicesTls
 from copycat_rpc.users.calls import UserCalls, user_calls
 from copycat_tls.passing import PassingCertificate, make_certificate
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
@@ -68,7 +68,7 @@ async def serve(
     """
     settings = _settings(properties)
     users = user_calls(role.own_properties(properties), "executor")
-    worker, jobs = _without_secret(properties), Jobs()
+    worker, jobs = _without_secret(properties), BackgroundJobs()
     processes = ConnectorProcesses(worker, jobs)
     jobs.spawn(processes.run(), "process of the connectors")
     try:
@@ -109,7 +109,7 @@ class _Given:
     """The worker's configuration, as plugins may see it."""
     settings: ExecutorSettings
     processes: ConnectorProcesses
-    jobs: Jobs
+    jobs: BackgroundJobs
     users: UserCalls | None
     """Who answers users that bring a token; none where no tokens are accepted."""
 
@@ -242,7 +242,7 @@ async def _announce(executor: Executor, server: RpcServer, address: str, ready: 
         await executor.lease.held()
 
 
-async def _until(stop: asyncio.Event, jobs: Jobs) -> None:
+async def _until(stop: asyncio.Event, jobs: BackgroundJobs) -> None:
     """Wait for the end.
 
     Raises:

@@ -23,7 +23,7 @@ from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.metrics.sampled import Windows
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_executor.background import ChangeSignal, Jobs
+from copycat_executor.background import BackgroundJobs, ChangeSignal
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
@@ -95,7 +95,7 @@ class ExecutorSurroundings:
     """They run author code of connectors; the one that all share may run already."""
     queries: Queries
     """The query engine."""
-    jobs: Jobs
+    jobs: BackgroundJobs
     """Runs what goes on in the background."""
     drivers: Launcher
     """Runs drivers of Spark."""

@@ -43,7 +43,7 @@ from copycat_gateway.routes import (
     tasks,
     topics,
 )
-from copycat_gateway.routes.health import Health
+from copycat_gateway.routes.health import ServiceHealth
 from copycat_gateway.routes.loggers import WorkerLoggers
 from copycat_gateway.settings import GatewaySettings
 
@@ -110,7 +110,7 @@ class Applications:
             "access": admission.access,
             "loggers": WorkerLoggers(),
             "scrape": services.scrape,
-            "health": Health(services, patience=settings.health_timeout),
+            "health": ServiceHealth(services, patience=settings.health_timeout),
         }
 
     def rest(self) -> ASGIApp:

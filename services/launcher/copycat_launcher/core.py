@@ -23,9 +23,9 @@ from copycat_eventlog.worker_properties import LOST_TOPICS, TOPIC_CREATION
 
 from copycat_launcher.in_process import KeptRole, serve_of, stop_all
 from copycat_launcher.polling import until
-from copycat_launcher.roles import SERVICES, Role
+from copycat_launcher.roles import SERVICES, ServiceRole
 
-CORE = Role("core", 1)
+CORE = ServiceRole("core", 1)
 WHERE = b"services"
 SECURITY = ("security.", "sasl.", "ssl.")
 ELECTION_SECONDS = 20.0
@@ -96,7 +96,7 @@ class Core:
         finally:
             await stop_all(services)
 
-    def _told(self, properties: Mapping[str, str], role: Role) -> dict[str, str]:
+    def _told(self, properties: Mapping[str, str], role: ServiceRole) -> dict[str, str]:
         return {**properties, role.listen_key: self._addresses[role.name]}
 
     def _fold(self, entries: Sequence[Entry], _: Revision) -> None:

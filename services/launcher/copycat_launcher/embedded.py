@@ -33,7 +33,7 @@ from copycat_launcher.broker_process import BrokerProcess, check_reachable
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import ConnectorStartError, StartError
 from copycat_launcher.log_files import keep_small
-from copycat_launcher.member import Member, Place
+from copycat_launcher.member import Member, MemberAddress
 from copycat_launcher.operations import POLL_SECONDS, Operations, submit
 from copycat_launcher.supervisor import why_it_ended
 from copycat_launcher.worker_properties import embedded_names, login_properties
@@ -87,7 +87,7 @@ class Copycat(Operations):
         where = {} if bootstrap_servers else {BROKER_DATA_DIR.name: str(DataDir(folder).kafka)}
         self._member = Member(app_id, host, {**where, **(settings or {})}, folder)
         self._loop: Future[asyncio.AbstractEventLoop] = Future()
-        self._place: Future[Place] = Future()
+        self._place: Future[MemberAddress] = Future()
         self._stop = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name=f"copycat-{app_id}", daemon=True)
         self._failure: Exception | None = None
@@ -166,7 +166,7 @@ class Copycat(Operations):
         return told_topics(complete) or self._first_topics(name, timeout)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> MemberAddress:
         """Where this copy is found, for gRPC clients and Kafka clients.
 
         Raises:

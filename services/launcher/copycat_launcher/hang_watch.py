@@ -17,7 +17,7 @@ MAX_ANSWER_SECONDS: Final = 5.0
 MIN_QUESTIONS: Final = 3
 
 
-class Answer(Enum):
+class ProbeResult(Enum):
     """What came of a question."""
 
     GIVEN = auto()
@@ -29,7 +29,7 @@ class Answer(Enum):
 
 
 #: Asks once, and takes so many seconds at most.
-Ask = Callable[[float], Awaitable[Answer]]
+Ask = Callable[[float], Awaitable[ProbeResult]]
 
 
 class HangWatch:
@@ -53,7 +53,7 @@ class HangWatch:
         started, missing = ready, 0
         while missing < most:
             answer = await self._ask(self._answer_seconds)
-            started = started or answer is Answer.GIVEN
-            missing = missing + 1 if started and answer is Answer.MISSING else 0
+            started = started or answer is ProbeResult.GIVEN
+            missing = missing + 1 if started and answer is ProbeResult.MISSING else 0
             if not missing:
                 await asyncio.sleep(until_beat(asyncio.get_running_loop().time(), PAUSE_SECONDS))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Protocol
 from copycat_connect.first import first
 
 from copycat_launcher.errors import StartError
-from copycat_launcher.roles import STOP_SECONDS, Role
+from copycat_launcher.roles import STOP_SECONDS, ServiceRole
 from copycat_launcher.supervisor import keep_running
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 Serve = Callable[[Mapping[str, str], asyncio.Event, Callable[[str], None]], Coroutine[Any, Any, None]]
 
 
-def serve_of(role: Role) -> Serve:
+def serve_of(role: ServiceRole) -> Serve:
     """Return the function that serves a role; roles are found by name."""
     serve: Serve = importlib.import_module(f"{role.module}.main").serve
     return serve
@@ -28,7 +28,7 @@ def serve_of(role: Role) -> Serve:
 class RoleTask:
     """One role served by this process."""
 
-    def __init__(self, role: Role, serve: Serve, properties: Mapping[str, str]) -> None:
+    def __init__(self, role: ServiceRole, serve: Serve, properties: Mapping[str, str]) -> None:
         """Begin to serve at once."""
         self.role = role
         self.address = ""
@@ -83,7 +83,7 @@ async def first_end(tasks: Sequence[RoleTask]) -> None:
 class KeptRole:
     """Serves until `stop`, again whenever it ends on its own; only an end before it first served is final."""
 
-    def __init__(self, role: Role, serve: Serve, properties: Mapping[str, str]) -> None:
+    def __init__(self, role: ServiceRole, serve: Serve, properties: Mapping[str, str]) -> None:
         """Begin to serve at once."""
         self.role = role
         self._serve = serve
@@ -123,7 +123,7 @@ class KeptRole:
 class Stoppable(Protocol):
     """A role that can be asked to drain."""
 
-    role: Role
+    role: ServiceRole
 
     async def stop(self) -> None:
         """End it once it has drained."""

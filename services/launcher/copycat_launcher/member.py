@@ -106,7 +106,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MemberAddress:
     """Where a copy is found."""
 
     bootstrap_servers: str
@@ -137,7 +137,7 @@ class Member:
     """What copies of this app id on this machine share: their secret."""
 
     async def serve(
-        self, kafka: Mapping[str, str], stop: asyncio.Event, ready: Callable[[Place], None]
+        self, kafka: Mapping[str, str], stop: asyncio.Event, ready: Callable[[MemberAddress], None]
     ) -> None:
         """Work until `stop`, then drain; calls `ready` once everything answers.
 
@@ -166,7 +166,7 @@ class Member:
             DISTRIBUTED.parse(properties)
             for warning in await asyncio.to_thread(warnings_about, self.settings):
                 log.warning("%s", warning)
-            place = Place(
+            place = MemberAddress(
                 kafka.get(EMBEDDED_SERVERS) or kafka["bootstrap.servers"],
                 local_url(properties),
                 addresses,
@@ -206,7 +206,7 @@ class Member:
         return shared_secret(self.folder)
 
 
-async def _started(roles: list[KeptRole], place: Place) -> None:
+async def _started(roles: list[KeptRole], place: MemberAddress) -> None:
     await asyncio.gather(*(role.ready() for role in roles))
     from copycat_launcher.readiness import serves_rest  # 50 ms, spent while the roles start
 

@@ -24,9 +24,9 @@ from copycat_rpc.role import own_properties, read_properties
 from copycat_rpc.tls import PREFIX, ServicesTls, services_tls
 
 from copycat_launcher.errors import UnfitError
-from copycat_launcher.hang_watch import Answer
+from copycat_launcher.hang_watch import ProbeResult
 from copycat_launcher.polling import until
-from copycat_launcher.roles import GATEWAY, Role
+from copycat_launcher.roles import GATEWAY, ServiceRole
 
 
 def _tls_of(properties: Mapping[str, str]) -> ServicesTls | None:
@@ -50,7 +50,7 @@ ASK_SECONDS = 5.0
 GUARDED = frozenset({401, 403})
 
 
-def probe(file: Path, roles: Sequence[Role]) -> None:
+def probe(file: Path, roles: Sequence[ServiceRole]) -> None:
     """Return when every role answers, where the properties say, that it serves.
 
     Raises:
@@ -64,7 +64,7 @@ def probe(file: Path, roles: Sequence[Role]) -> None:
             raise UnfitError(role.name, role.address(properties), obstacle)
 
 
-async def until_ready(role: Role, properties: Mapping[str, str]) -> None:
+async def until_ready(role: ServiceRole, properties: Mapping[str, str]) -> None:
     """Return once the role with these properties answers that it serves; waits for ever.
 
     Raises:
@@ -96,7 +96,7 @@ def rest_opener(tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
     )
 
 
-def _obstacle(role: Role, properties: Mapping[str, str]) -> str:
+def _obstacle(role: ServiceRole, properties: Mapping[str, str]) -> str:
     if role is GATEWAY:
         return _rest_obstacle(local_url(properties), own_headers(), _own_context(properties))
     return asyncio.run(_service_obstacle(role.address(properties), services_tls(properties)))
@@ -128,21 +128,21 @@ def _own_context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
 
 
 _NO_ANSWERS: Final = {
-    grpc.StatusCode.DEADLINE_EXCEEDED: Answer.MISSING,
-    grpc.StatusCode.UNAVAILABLE: Answer.REFUSED,
+    grpc.StatusCode.DEADLINE_EXCEEDED: ProbeResult.MISSING,
+    grpc.StatusCode.UNAVAILABLE: ProbeResult.REFUSED,
 }
 
 
 class Questions:
     """Asks one role, over a connection kept while it answers: a new one costs more than the question."""
 
-    def __init__(self, role: Role, properties: Mapping[str, str]) -> None:
+    def __init__(self, role: ServiceRole, properties: Mapping[str, str]) -> None:
         """Ask this role, at the address in the properties."""
         self._role = role
         self._properties = properties
         self._channel: grpc.aio.Channel | None = None
 
-    async def ask(self, seconds: float) -> Answer:
+    async def ask(self, seconds: float) -> ProbeResult:
         """Ask once, for so many seconds at most.
 
         Raises:
@@ -152,8 +152,8 @@ class Questions:
             url, tls = local_url(self._properties), _own_context(self._properties)
             return await asyncio.to_thread(_ask_rest, url, tls, seconds)
         channel = self._channel = self._channel or self._open()
-        answer = _NO_ANSWERS.get((await ask(channel, seconds)).code, Answer.GIVEN)
-        if answer is not Answer.GIVEN:  # the next process, or certificate, is met by a new connection
+        answer = _NO_ANSWERS.get((await ask(channel, seconds)).code, ProbeResult.GIVEN)
+        if answer is not ProbeResult.GIVEN:  # the next process, or certificate, is met by a new connection
             self._channel = None
             await channel.close(None)
         return answer
@@ -163,7 +163,7 @@ class Questions:
         return health_channel(self._role.address(properties), _tls_of(properties))
 
 
-def _ask_rest(url: str, tls: ssl.SSLContext | None, seconds: float) -> Answer:
+def _ask_rest(url: str, tls: ssl.SSLContext | None, seconds: float) -> ProbeResult:
     # The gateway answers OPTIONS by itself, without asking the services, which may hang.
     asking = urllib.request.Request(f"{url}/", headers=own_headers(), method="OPTIONS")  # noqa: S310 - http(s) only
     try:
@@ -172,5 +172,5 @@ def _ask_rest(url: str, tls: ssl.SSLContext | None, seconds: float) -> Answer:
         refusal.close()
     except (OSError, TimeoutError) as error:  # URLError is an OSError that holds the one that counts
         reason = getattr(error, "reason", error)
-        return Answer.MISSING if isinstance(reason, TimeoutError) else Answer.REFUSED
-    return Answer.GIVEN
+        return ProbeResult.MISSING if isinstance(reason, TimeoutError) else ProbeResult.REFUSED
+    return ProbeResult.GIVEN

@@ -17,7 +17,7 @@ from copycat_embedded.spark_java import spark_java_home
 
 from copycat_launcher.hang_watch import Ask, HangWatch
 from copycat_launcher.log_files import open_log
-from copycat_launcher.roles import CONFIG, EXECUTOR, ROLES, SERVICES, STOP_SECONDS, Role
+from copycat_launcher.roles import CONFIG, EXECUTOR, ROLES, SERVICES, STOP_SECONDS, ServiceRole
 from copycat_launcher.supervisor import how_it_ended
 from copycat_launcher.worker_properties import hang_timeout_seconds, services_share
 
@@ -152,12 +152,12 @@ _SHARED_MODULE: Final = "copycat_launcher.services"
 _SHARED_STOP_SECONDS: Final = 2 * STOP_SECONDS
 
 
-def role_command(role: Role, properties: Path) -> tuple[str, ...]:
+def role_command(role: ServiceRole, properties: Path) -> tuple[str, ...]:
     """Return the arguments that let Python run a role on a properties file."""
     return ("-m", role.module, str(properties))
 
 
-def role_environment(role: Role) -> dict[str, str]:
+def role_environment(role: ServiceRole) -> dict[str, str]:
     """Return the environment of a role: ours, and for the executor a Java that Spark starts on."""
     return {**os.environ, "JAVA_HOME": str(spark_java_home())} if role is EXECUTOR else dict(os.environ)
 
@@ -199,7 +199,7 @@ def role_processes(
 
 
 def role_process(
-    role: Role,
+    role: ServiceRole,
     name: str,
     file: Path,
     properties: Mapping[str, str],
@@ -219,17 +219,17 @@ def role_process(
     )
 
 
-async def _until_role_ready(role: Role, properties: Mapping[str, str]) -> None:
+async def _until_role_ready(role: ServiceRole, properties: Mapping[str, str]) -> None:
     from copycat_launcher.readiness import until_ready  # 90 ms, spent while the children start
 
     await until_ready(role, properties)
 
 
-async def _until_all_ready(roles: Sequence[Role], properties: Mapping[str, str]) -> None:
+async def _until_all_ready(roles: Sequence[ServiceRole], properties: Mapping[str, str]) -> None:
     await asyncio.gather(*(_until_role_ready(role, properties) for role in roles))
 
 
-def _questions(role: Role, properties: Mapping[str, str]) -> Ask:
+def _questions(role: ServiceRole, properties: Mapping[str, str]) -> Ask:
     @cache
     def questions() -> Questions:
         from copycat_launcher.readiness import Questions  # likewise

@@ -16,7 +16,7 @@ STOP_SECONDS: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class ServiceRole:
     """One service of a cluster."""
 
     name: str
@@ -51,14 +51,14 @@ def _reachable(address: str) -> str:
     return f"127.0.0.1:{port}" if is_wildcard(host) else address
 
 
-CONFIG = Role("config", 1)
-OFFSET = Role("offset", 1)
-STATUS = Role("status", 1)
-SCHEDULER = Role("scheduler", 2)
-EXECUTOR = Role("executor", 3)
-GATEWAY = Role("gateway", 4)
+CONFIG = ServiceRole("config", 1)
+OFFSET = ServiceRole("offset", 1)
+STATUS = ServiceRole("status", 1)
+SCHEDULER = ServiceRole("scheduler", 2)
+EXECUTOR = ServiceRole("executor", 3)
+GATEWAY = ServiceRole("gateway", 4)
 SERVICES = (CONFIG, OFFSET, STATUS, SCHEDULER)
 """Those that own a log. None runs code of connectors, so they may share a process."""
 ROLES = (*SERVICES, EXECUTOR, GATEWAY)
 GRPC_ROLES = tuple(role for role in ROLES if role.answers_grpc)
-ROLE_BY_NAME: Mapping[str, Role] = {role.name: role for role in ROLES}
+ROLE_BY_NAME: Mapping[str, ServiceRole] = {role.name: role for role in ROLES}

@@ -22,7 +22,7 @@ from copycat_telemetry.metrics.definitions import Reading
 
 from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.rebalances import Rebalances
-from copycat_scheduler.adapters.topics import KafkaTopics
+from copycat_scheduler.adapters.topics import PartitionCounts
 from copycat_scheduler.adapters.wiring import Neighbours, Times, wire
 from copycat_scheduler.settings import read_settings
 
@@ -59,7 +59,7 @@ async def serve(
     def readings() -> Iterable[Reading]:
         return log_reading(events), rebalances.reading(bound if events.leads else "")
 
-    with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
+    with closing(PartitionCounts(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
             serving_metrics(server, "scheduler", properties, readings),
             open_channel(settings.config_addresses, secret=secret, tls=tls) as config,
@@ -80,8 +80,8 @@ async def serve(
             await serve_events(events, server, stop, announce, beside(*loops))
 
 
-def _open_topics(client: Mapping[str, str]) -> KafkaTopics:
-    return KafkaTopics(client["bootstrap.servers"], client)
+def _open_topics(client: Mapping[str, str]) -> PartitionCounts:
+    return PartitionCounts(client["bootstrap.servers"], client)
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConnectError
-from copycat_executor.background import ChangeSignal, Jobs
+from copycat_executor.background import BackgroundJobs, ChangeSignal
 from copycat_executor.children import child_process, piped_process
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.connector_processes import ConnectorProcesses
@@ -44,14 +44,14 @@ PATIENCE = 60.0
 
 
 @pytest.fixture
-async def jobs(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Jobs]:
+async def jobs(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BackgroundJobs]:
     monkeypatch.setenv("PYTHONPATH", str(AUTHOR))
-    found = Jobs()
+    found = BackgroundJobs()
     yield found
     await found.close()
 
 
-async def running(jobs: Jobs) -> ConnectorProcess:
+async def running(jobs: BackgroundJobs) -> ConnectorProcess:
     template = Template({})
     process = ConnectorProcess(template.copy)
     jobs.spawn(template.run(), "template")
@@ -60,13 +60,13 @@ async def running(jobs: Jobs) -> ConnectorProcess:
     return process
 
 
-async def test_a_connector_that_was_never_begun_is_stopped_without_a_failure(jobs: Jobs) -> None:
+async def test_a_connector_that_was_never_begun_is_stopped_without_a_failure(jobs: BackgroundJobs) -> None:
     process = await running(jobs)
     await process.call(StopConnector(1), "stopping", PATIENCE, start_counts=True)
 
 
 async def test_of_many_calls_that_take_long_one_asks_whether_the_process_lives(
-    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+    jobs: BackgroundJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process, "PING_AFTER_SECONDS", 0.1)
     at_once, add = [], OpenCalls.add
@@ -87,7 +87,7 @@ async def test_of_many_calls_that_take_long_one_asks_whether_the_process_lives(
 class EndsAfterTheAnswer(ConnectorProcesses):
     """Its process ends, once, before whoever called has taken the answer to its first call."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: BackgroundJobs) -> None:
         super().__init__({}, jobs)
         self.gone = asyncio.Event()
 
@@ -104,7 +104,9 @@ class EndsAfterTheAnswer(ConnectorProcesses):
         return super()._ended(*given)
 
 
-async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_again(jobs: Jobs) -> None:
+async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_again(
+    jobs: BackgroundJobs,
+) -> None:
     processes = EndsAfterTheAnswer(jobs)
     jobs.spawn(processes.run(), "process of the connectors")
     calls = ConnectorCalls(processes, PATIENCE)
@@ -121,7 +123,7 @@ async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_
 async def test_a_process_that_dies_before_anybody_listens_is_started_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    jobs, process = Jobs(), Template({})
+    jobs, process = BackgroundJobs(), Template({})
     jobs.spawn(process.run(), "process of the connectors")
     try:
         async with asyncio.timeout(60):
@@ -158,7 +160,7 @@ async def started_again(bad: bytes, folder: Path, patch: pytest.MonkeyPatch) -> 
     patch.setenv("PYTHONPATH", str(AUTHOR))
     patch.setenv("COPYCAT_BAD_LINE", str(line))
     patch.setattr(piped_process, "MAX_LINE_BYTES", 200_000)
-    jobs, process = Jobs(), Template({}, module="copycat_fake_child")
+    jobs, process = BackgroundJobs(), Template({}, module="copycat_fake_child")
     jobs.spawn(process.run(), "process of the connectors")
     ready, crash = asyncio.create_task(process.loaded()), asyncio.create_task(jobs.crashed())
     try:
@@ -259,7 +261,7 @@ async def test_an_error_whose_message_is_no_text_is_passed_on_all_the_same() -> 
 
 @asynccontextmanager
 async def engine(deadline: float = 10.0) -> AsyncIterator[Queries]:
-    jobs = Jobs()
+    jobs = BackgroundJobs()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(AUTHOR))
         try:

@@ -19,7 +19,7 @@ from copycat.host.v1 import host_service_pb2_grpc
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.children.template import MODULE, Template
@@ -55,7 +55,7 @@ class World:
         self.offset = FakeOffset()
         self.launcher = FakeLauncher()
         self.drivers = FakeLauncher()
-        self.jobs = Jobs()
+        self.jobs = BackgroundJobs()
         self.executor: Executor
         self.worker = ""
         self.queries: Queries
@@ -85,7 +85,7 @@ class World:
 class LoadedProcesses(ConnectorProcesses):
     """Processes of connectors, copied from a template that runs already and goes on to."""
 
-    def __init__(self, template: Template, jobs: Jobs) -> None:
+    def __init__(self, template: Template, jobs: BackgroundJobs) -> None:
         super().__init__({}, jobs)
         self._template = template
 

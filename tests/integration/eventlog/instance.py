@@ -15,7 +15,7 @@ from copycat_connect.errors import CopycatError
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+from copycat_testkit.puts import DECIDER, PutCodec, PutKey, Puts
 
 
 def say(*words: str) -> None:
@@ -25,7 +25,7 @@ def say(*words: str) -> None:
 
 async def put(events: Puts, key: str, value: str) -> None:
     try:
-        await events.execute(Put(key, value))
+        await events.execute(PutKey(key, value))
     except CopycatError as error:
         say("failed", key, value, type(error).__name__)
     else:

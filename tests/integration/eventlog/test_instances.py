@@ -23,8 +23,8 @@ from copycat_eventlog.log import Record
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique
-from copycat_testkit.log_suite import Reader, led, running
-from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+from copycat_testkit.log_suite import FoldingReader, led, running
+from copycat_testkit.puts import DECIDER, PutCodec, PutKey, Puts
 
 #: Far beyond every deadline of these tests: who comes sooner did not wait for a session to end, seconds.
 LONG_SESSION = 300.0
@@ -95,7 +95,7 @@ async def refused(given: LogSettings) -> str:
     log = KafkaLog(given)
     try:
         with pytest.raises(ConfigError) as caught:
-            await log.start(Reader().fold)
+            await log.start(FoldingReader().fold)
     finally:
         await log.stop()
     return caught.value.message
@@ -151,7 +151,7 @@ async def test_too_few_brokers_are_waited_for_and_named(kafka: str) -> None:
     with pytest.raises(
         UnavailableError, match=f"Creating topic '{given.topic}' failed for 1 s: .*[Rr]eplication"
     ):
-        await log.start(Reader().fold)
+        await log.start(FoldingReader().fold)
     await log.stop()
 
 
@@ -160,14 +160,14 @@ async def test_unreachable_brokers_are_named_with_the_setting() -> None:
     log = KafkaLog(replace(settings(address), reachable_within=1.0))
     with pytest.raises(UnavailableError, match=re.escape(f"bootstrap.servers={address}")) as caught:
         async with asyncio.timeout(DEFAULT_WAIT):
-            await log.start(Reader().fold)
+            await log.start(FoldingReader().fold)
     assert "Connection refused" in caught.value.message
     await log.stop()
 
 
 async def test_a_start_can_be_given_up(kafka: str) -> None:
     log = KafkaLog(settings(f"127.0.0.1:{free_ports(1)[0]}"))
-    starting = asyncio.create_task(log.start(Reader().fold))
+    starting = asyncio.create_task(log.start(FoldingReader().fold))
     done, _ = await asyncio.wait([starting], timeout=0.2)
     assert not done
     starting.cancel()
@@ -307,7 +307,7 @@ async def test_50_callers_share_transactions(kafka: str) -> None:
 
     async def caller(number: int) -> None:
         for count in range(60):
-            await events.execute(Put(f"caller-{number}", str(count)))
+            await events.execute(PutKey(f"caller-{number}", str(count)))
 
     await caller(0)
     before = events.revision.next[0]

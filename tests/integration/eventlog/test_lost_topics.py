@@ -17,7 +17,7 @@ from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import create_topic, delete_topic, unique
-from copycat_testkit.log_suite import Reader, led, running
+from copycat_testkit.log_suite import FoldingReader, led, running
 
 from tests.integration.eventlog.test_reading import COMPACT
 
@@ -78,7 +78,7 @@ async def loss_of(log: KafkaLog) -> str:
 async def refused(log: KafkaLog) -> CopycatError:
     try:
         with pytest.raises(CopycatError) as caught:
-            await log.start(Reader().fold)
+            await log.start(FoldingReader().fold)
     finally:
         await log.stop()
     return caught.value

@@ -27,8 +27,8 @@ from copycat_eventlog.producers import SILENT
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer, unique
-from copycat_testkit.log_suite import Reader, led, running
-from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+from copycat_testkit.log_suite import FoldingReader, led, running
+from copycat_testkit.puts import DECIDER, PutCodec, PutKey, Puts
 from kafka import KafkaProducer
 
 COMPACT = {"cleanup.policy": "compact"}
@@ -138,7 +138,7 @@ async def test_an_aborted_transaction_at_the_tail_is_passed(kafka: str) -> None:
 async def test_an_open_transaction_is_waited_for(kafka: str) -> None:
     topic = create_topic(kafka, config=COMPACT)
     open_one = transaction(kafka, topic, "a")
-    log, reader = on(kafka, topic), Reader()
+    log, reader = on(kafka, topic), FoldingReader()
     starting = asyncio.create_task(log.start(reader.fold))
     probe = on(kafka, unique("other"))
     async with running(probe):  # as long as another log takes to start, this one does not
@@ -289,7 +289,7 @@ async def forget(broker: str, name: str, key: str) -> None:
 async def test_the_next_leader_reads_what_a_forgotten_transaction_wrote_and_goes_on(broker: str) -> None:
     name = unique("forgotten")
     first = await started(broker, name)
-    await first.execute(Put("before", "1"))
+    await first.execute(PutKey("before", "1"))
     await first.stop()
     await forget(broker, name, "told")
     assert [record.key() for record in consume_all(broker, name)] == [b"before"], (
@@ -298,7 +298,7 @@ async def test_the_next_leader_reads_what_a_forgotten_transaction_wrote_and_goes
 
     second = await started(broker, name)
     async with asyncio.timeout(60):
-        outcome = await second.execute(Put("after", "1"))
+        outcome = await second.execute(PutKey("after", "1"))
     assert dict(outcome.state) == {"before": "1", "told": "1", "after": "1"}
     await second.stop()
 
@@ -308,14 +308,14 @@ async def test_the_next_leader_reads_what_a_forgotten_transaction_wrote_and_goes
 async def test_a_leader_whose_records_cannot_be_read_claims_the_log_anew(broker: str) -> None:
     name = unique("overdue")
     events = await started(broker, name)
-    await events.execute(Put("before", "1"))
+    await events.execute(PutKey("before", "1"))
     other = Producer({"bootstrap.servers": broker, "transactional.id": unique("other")}, logger=SILENT)
     other.init_transactions(60)
     other.begin_transaction()
     other.produce(name, b"1", b"other")
     other.flush(60)
 
-    during = asyncio.create_task(events.execute(Put("during", "1")))
+    during = asyncio.create_task(events.execute(PutKey("during", "1")))
     await eventually(lambda: not events.leads, 60)
     assert not during.done()
     other.commit_transaction(60)

@@ -28,8 +28,8 @@ from copycat_eventlog.producers import SILENT, kafka_error
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import create_topic, unique
-from copycat_testkit.log_suite import Reader, led, running
-from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+from copycat_testkit.log_suite import FoldingReader, led, running
+from copycat_testkit.puts import DECIDER, PutCodec, PutKey, Puts
 
 PLAIN = Security()
 
@@ -177,7 +177,7 @@ async def test_a_refused_log_is_told_why(secure: LogSettings, change: dict[str, 
     client = {key: value for key, value in {**secure.client_config, **change}.items() if value}
     log = KafkaLog(replace(secure, client_config=client))
     with pytest.raises(UnavailableError, match=says):
-        await log.start(Reader().fold)
+        await log.start(FoldingReader().fold)
     await log.stop()
 
 
@@ -198,7 +198,7 @@ async def started(broker: EmbeddedKafka, name: str) -> Puts:
     return events
 
 
-async def put_until_done(events: Puts, command: Put, failures: Counter[str]) -> None:
+async def put_until_done(events: Puts, command: PutKey, failures: Counter[str]) -> None:
     """Put as a client does: again after every failure; `failures` counts them by their text."""
     while True:
         try:
@@ -214,16 +214,16 @@ async def put_until_done(events: Puts, command: Put, failures: Counter[str]) -> 
 async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker: EmbeddedKafka) -> None:
     name = unique("outage")
     events = await started(broker, name)
-    await events.execute(Put("before", "1"))
+    await events.execute(PutKey("before", "1"))
     broker.kill()
-    during = asyncio.create_task(put_until_done(events, Put("during", "1"), Counter()))
+    during = asyncio.create_task(put_until_done(events, PutKey("during", "1"), Counter()))
     done, _ = await asyncio.wait([during], timeout=15)  # longer than a transaction or a session lasts
     assert not done
     assert events.state["before"] == "1", "reads go on"
     await asyncio.to_thread(broker.start)
     async with asyncio.timeout(GO_ON_SECONDS):
         await during
-    assert dict((await events.execute(Put("after", "1"))).state) == {
+    assert dict((await events.execute(PutKey("after", "1"))).state) == {
         "before": "1",
         "during": "1",
         "after": "1",
@@ -236,7 +236,7 @@ async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker:
 async def test_nothing_is_lost_or_made_up_while_a_broker_restarts(broker: EmbeddedKafka) -> None:
     name = unique("outage")
     events = await started(broker, name)
-    await events.execute(Put("start", "1"))
+    await events.execute(PutKey("start", "1"))
     acknowledged: set[str] = set()
     failures: Counter[str] = Counter()
     stopping = asyncio.Event()
@@ -245,7 +245,7 @@ async def test_nothing_is_lost_or_made_up_while_a_broker_restarts(broker: Embedd
         count = 0
         while not stopping.is_set():
             key = f"{number}-{count}"
-            await put_until_done(events, Put(key, "v"), failures)
+            await put_until_done(events, PutKey(key, "v"), failures)
             acknowledged.add(key)
             count += 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from copycat_telemetry.metrics.definitions import Kind
+from copycat_telemetry.metrics.definitions import MetricKind
 from copycat_telemetry.metrics.groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
@@ -190,7 +190,7 @@ def test_all_that_kafka_connect_tells_of_a_task_is_told(connectors: Connectors, 
         # Sizes of transactions are reported by exactly-once tasks alone.
         wanted = {each.name.replace("-", "_") for each in group.metrics if "transaction" not in each.name}
         assert wanted <= told
-        assert all(each.kind is not Kind.TEXT for each in group.metrics)
+        assert all(each.kind is not MetricKind.TEXT for each in group.metrics)
 
 
 def test_records_that_fail_are_counted_where_they_go(connectors: Connectors, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.connector_files import ConnectorFile
-from copycat_cli.errors import NotFoundError
+from copycat_cli.errors import UnknownNameError
 from copycat_connect.config.properties import parse_properties
 from copycat_embedded.ports import free_ports
 from copycat_launcher.embedded import Copycat
@@ -295,5 +295,5 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(copycat: Mode, lines: Path
         copycat.add_connector(config)
 
     assert config["name"] not in copycat.connectors()
-    with pytest.raises(NotFoundError, match=config["name"]):
+    with pytest.raises(UnknownNameError, match=config["name"]):
         copycat.status(config["name"])

@@ -11,7 +11,7 @@ from confluent_kafka.cimpl import NewPartitions
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import PluginSpec
 from copycat_mirror.checkpoint.plugin import PLUGIN as CHECKPOINT
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.heartbeat.plugin import PLUGIN as HEARTBEAT
 from copycat_mirror.records import Checkpoint, Heartbeat, OffsetSync
 from copycat_mirror.source.plugin import PLUGIN as SOURCE
@@ -71,7 +71,7 @@ def test_topics_come_grow_and_keep_their_settings(pair: Pair) -> None:
     pair.runs(alias, 2)
     remote = f"{alias}.{topic}"
     assert property_of(pair.target, remote, "retention.ms") == "7200000"
-    source = Cluster(AdminClient({"bootstrap.servers": pair.source}), "source", 30)
+    source = MirrorCluster(AdminClient({"bootstrap.servers": pair.source}), "source", 30)
     source.alter_topic_config(topic, {"retention.ms": "3600000"}, ["max.message.bytes"])
     wait_until(
         lambda: property_of(pair.target, remote, "retention.ms") == "3600000", SECONDS, "the setting follows"

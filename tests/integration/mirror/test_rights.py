@@ -15,7 +15,7 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_testkit.conformance import FakeConnectorContext
 from copycat_testkit.kafka import wait_until
@@ -46,7 +46,7 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Guarded
 
 def rights(admin: AdminClient) -> set[Right]:
     """Return the rights to topics that a cluster knows."""
-    found = Cluster(admin, "guarded", 30).topic_acls()
+    found = MirrorCluster(admin, "guarded", 30).topic_acls()
     assert found is not None, "the cluster has no authorizer"
     return {(acl.name, acl.principal, acl.operation, acl.permission_type) for acl in found}
 

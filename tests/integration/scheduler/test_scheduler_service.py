@@ -110,7 +110,7 @@ async def test_topics_are_read_again_after_a_client_lost_all_brokers(
     monkeypatch.setattr(topics, "METADATA_TIMEOUT_SECONDS", 3.0)
     with EmbeddedKafka(tmp_path, port=free_ports(1)[0]) as broker:
         topic = create_topic(broker.bootstrap)
-        reader = topics.KafkaTopics(broker.bootstrap, {})
+        reader = topics.PartitionCounts(broker.bootstrap, {})
         assert topic in await reader.read()
         broker.kill()
         fenced = EmbeddedKafka(tmp_path, port=int(broker.bootstrap.rpartition(":")[2]), settings=FENCED)
@@ -124,14 +124,14 @@ async def test_topics_are_read_again_after_a_client_lost_all_brokers(
         reader.close()
 
 
-async def read_at_last(reader: topics.KafkaTopics) -> Mapping[str, int]:
+async def read_at_last(reader: topics.PartitionCounts) -> Mapping[str, int]:
     async with asyncio.timeout(60):
         while True:
             with suppress(UnavailableError):
                 return await reader.read()
 
 
-async def wait_until_lost(reader: topics.KafkaTopics) -> None:
+async def wait_until_lost(reader: topics.PartitionCounts) -> None:
     """Read until that fails although the broker is up: the client has lost it."""
     async with asyncio.timeout(60):
         while True:

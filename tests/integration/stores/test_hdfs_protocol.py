@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from copycat_connect.plugin import SinkTask
 from copycat_objects.hdfs.connector import HdfsSinkConnector
-from copycat_objects.names import Layout
+from copycat_objects.names import FileLayout
 from copycat_objects.settings import SinkSettings
 from copycat_objects.stores.store import Store
 from copycat_objects.task import ObjectSinkTask
@@ -79,7 +79,7 @@ def check_whole(store: Store) -> None:
 def listed_position(store: Store) -> int | None:
     """Return where to go on, by nothing but the names of the files there."""
     paths = [file.path for file in store.list("topics/orders")]
-    return Layout("topics", "logs").next_offset(PARTITION, paths)
+    return FileLayout("topics", "logs").next_offset(PARTITION, paths)
 
 
 STEPS = {

@@ -10,15 +10,15 @@ import pytest
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_testkit.laws import Subject, service_laws
-from copycat_testkit.puts import DECIDER, EMPTY, Put, PutCodec, State, WasPut, decide, evolve
+from copycat_testkit.puts import DECIDER, EMPTY, PutCodec, PutKey, State, WasPut, decide, evolve
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 KEYS, VALUES = st.sampled_from("abc"), st.none() | st.sampled_from(["1", "2", "bad"])
-LAWFUL: Subject[Put, WasPut, State] = Subject(
+LAWFUL: Subject[PutKey, WasPut, State] = Subject(
     decider=DECIDER,
     codec=PutCodec(),
-    commands=st.builds(Put, KEYS, VALUES),
+    commands=st.builds(PutKey, KEYS, VALUES),
     events=st.builds(WasPut, KEYS, VALUES),
     golden=((Record(b"a", b"1"), WasPut("a", "1")), (Record(b"a", None), WasPut("a", None))),
     partitions=2,
@@ -35,12 +35,12 @@ def counting(state: State, event: WasPut) -> State:
     return evolve(state, event).set("count", str(int(state.get("count", "0")) + 1))
 
 
-def forgetful(command: Put, state: State) -> tuple[WasPut, ...]:
+def forgetful(command: PutKey, state: State) -> tuple[WasPut, ...]:
     """Break L5: always something to do."""
     return (WasPut(command.key, command.value),)
 
 
-def crashing(command: Put, state: State) -> tuple[WasPut, ...]:
+def crashing(command: PutKey, state: State) -> tuple[WasPut, ...]:
     """Break L4: a refusal of a foreign kind."""
     raise KeyError(command.key)
 
@@ -66,7 +66,7 @@ def broken() -> Iterator[None]:
         (Decider(EMPTY, crashing, evolve), "test_l4_a_decision_is_pure_and_a_refusal_is_ours"),
     ],
 )
-def test_a_lawless_decider_is_caught(decider: Decider[Put, WasPut, State], law: str) -> None:
+def test_a_lawless_decider_is_caught(decider: Decider[PutKey, WasPut, State], law: str) -> None:
     laws = service_laws(replace(LAWFUL, decider=decider), CAUGHT)()
     prove: Callable[[], None] = getattr(laws, law)
     with broken():

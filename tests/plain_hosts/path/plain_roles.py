@@ -6,7 +6,7 @@ from importlib import import_module
 
 from copycat_launcher import in_process
 from copycat_launcher.in_process import Serve
-from copycat_launcher.roles import EXECUTOR, Role
+from copycat_launcher.roles import EXECUTOR, ServiceRole
 
 _serve_of = in_process.serve_of
 
@@ -16,7 +16,7 @@ def replace() -> None:
     vars(in_process)["serve_of"] = serve_of
 
 
-def serve_of(role: Role) -> Serve:
+def serve_of(role: ServiceRole) -> Serve:
     """Return the function that serves a role; the executor's is imported where one runs."""
     if role is not EXECUTOR:
         return _serve_of(role)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.errors import PluginPackageError, UsageError
-from copycat_cli.packages.record import Kind, PackageRecord, Recorded, read_source, record_folder
+from copycat_cli.packages.record import PackageKind, PackageRecord, Recorded, read_source, record_folder
 
 from tests.unit.cli.conftest import PROPERTIES, Run
 from tests.unit.cli.fake_connect import FakeConnect
@@ -167,13 +167,13 @@ def a_folder(tmp_path: Path, text: str = '[project]\nname = "My.Plugin"\n') -> P
 
 def test_a_folder_is_installed_in_place_under_the_name_in_its_pyproject(tmp_path: Path) -> None:
     source = read_source(str(a_folder(tmp_path)))
-    assert (source.kind, source.name) == (Kind.FOLDER, "my-plugin")
+    assert (source.kind, source.name) == (PackageKind.FOLDER, "my-plugin")
     assert source.arguments == ("--editable", str(tmp_path))
 
 
 def test_a_package_may_have_a_version_and_extras() -> None:
     source = read_source("Copycat_Orders[fast]>=1.2,<2")
-    assert (source.kind, source.name) == (Kind.PACKAGE, "copycat-orders")
+    assert (source.kind, source.name) == (PackageKind.PACKAGE, "copycat-orders")
 
 
 def test_a_wheel_is_known_by_its_file_name(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_the_record_outlives_the_environment_of_a_checkout() -> None:
 def test_the_record_keeps_the_order_and_one_entry_for_each_package(tmp_path: Path) -> None:
     record = PackageRecord(tmp_path / "new")
     for name, version in (("a", "1"), ("b", "1"), ("a", "2")):
-        record.put(Recorded(name, Kind.PACKAGE, f"{name}=={version}", [name]))
+        record.put(Recorded(name, PackageKind.PACKAGE, f"{name}=={version}", [name]))
     assert [each.source for each in record.read()] == ["a==2", "b==1"]
     record.forget("a")
     assert [each.name for each in record.read()] == ["b"]
@@ -236,7 +236,7 @@ def test_a_record_that_cannot_be_read_is_named_and_not_written_over(tmp_path: Pa
     file = tmp_path / "plugins.json"
     file.write_text("{")
     with pytest.raises(PluginPackageError, match=r"plugins\.json"):
-        PackageRecord(tmp_path).put(Recorded("a", Kind.PACKAGE, "a==1"))
+        PackageRecord(tmp_path).put(Recorded("a", PackageKind.PACKAGE, "a==1"))
     assert file.read_text() == "{"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.api.statuses import reason
-from copycat_cli.output.blocks import Block, Lines, Table
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
 from copycat_cli.output.printer import plain
 from copycat_cli.output.terminal import pretty
 from copycat_rest.answers import ConnectorState
@@ -229,7 +229,7 @@ def test_workers_are_listed_with_what_they_run(run: Run, connect: FakeConnect) -
     assert "copycat status shows the workers" in done.stderr
 
 
-STATES = Table(("NAME", "STATE"), [("a", "RUNNING"), ("[b]", "1 FAILED, 2 RUNNING")], "States")
+STATES = TableBlock(("NAME", "STATE"), [("a", "RUNNING"), ("[b]", "1 FAILED, 2 RUNNING")], "States")
 
 
 def on_terminal(*blocks: Block) -> str:
@@ -239,13 +239,15 @@ def on_terminal(*blocks: Block) -> str:
 
 
 def test_a_row_of_a_pipe_is_one_line_whatever_is_in_it() -> None:
-    assert plain([Table(("K", "V"), [("key", "one\ntwo  three\t"), ("k", "")])]) == (
+    assert plain([TableBlock(("K", "V"), [("key", "one\ntwo  three\t"), ("k", "")])]) == (
         "K    V\nkey  one\\ntwo  three\\t\nk"
     )
 
 
 def test_blocks_of_a_pipe_are_parted_by_one_blank_line() -> None:
-    assert plain([Lines(["a"], "A"), Lines([]), Table(("K",), [], empty="none")]) == "A\na\n\nnone"
+    assert (
+        plain([TextBlock(["a"], "A"), TextBlock([]), TableBlock(("K",), [], empty="none")]) == "A\na\n\nnone"
+    )
 
 
 def test_states_of_a_terminal_are_coloured_by_the_worst_of_them() -> None:
@@ -256,7 +258,7 @@ def test_states_of_a_terminal_are_coloured_by_the_worst_of_them() -> None:
 
 def test_what_looks_like_markup_is_shown_as_it_is() -> None:
     assert "[b]" in on_terminal(STATES)
-    assert "[red]" in on_terminal(Lines(["[red]x"], "[red]"))
+    assert "[red]" in on_terminal(TextBlock(["[red]x"], "[red]"))
 
 
 def line(second: int, service: str, message: str, level: str = "INFO", **fields: object) -> str:

@@ -12,7 +12,7 @@ from copycat_connect.errors import DataError, NotWriterError, OutcomeUnknownErro
 from copycat_eventlog.append import MAX_RECORD_BYTES, Transaction
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.log import Entry, Record, Revision
-from copycat_eventlog.outcome import Outcomes
+from copycat_eventlog.outcome import CommitOutcomes
 from copycat_testkit.eventually import eventually
 
 
@@ -68,7 +68,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.producer, self.fold = Producer(), Fold()
-        self.outcomes = Outcomes(self.fold.reached, patience=0.05)
+        self.outcomes = CommitOutcomes(self.fold.reached, patience=0.05)
         self.lost: list[str] = []
         self.group = GroupCommit(lambda: self.producer, self.outcomes.committing, self._on_loss)
 

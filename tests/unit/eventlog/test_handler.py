@@ -16,10 +16,10 @@ from copycat_connect.errors import (
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Fold, Record, Revision
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
-from copycat_eventlog.watch import Change, Snapshot
+from copycat_eventlog.watch import LoggedChange, LogSnapshot
 from copycat_testkit.eventually import eventually
 from copycat_testkit.held_log import HeldLog
-from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts, WasPut
+from copycat_testkit.puts import DECIDER, PutCodec, PutKey, Puts, WasPut
 from immutables import Map
 
 
@@ -33,7 +33,7 @@ async def started(topic: MemoryTopic, *, history: int = 100, backlog: int = 1000
 
 async def test_an_outcome_shows_the_effect_at_its_revision() -> None:
     events = await started(MemoryTopic())
-    outcome = await events.execute(Put("a", "1"))
+    outcome = await events.execute(PutKey("a", "1"))
     assert outcome.events == (WasPut("a", "1"),)
     assert outcome.state["a"] == "1"
     assert outcome.revision == Revision({0: 1})
@@ -42,7 +42,7 @@ async def test_an_outcome_shows_the_effect_at_its_revision() -> None:
 async def test_the_same_command_twice_appends_once() -> None:
     topic = MemoryTopic()
     events = await started(topic)
-    await asyncio.gather(*(events.execute(Put("a", "1")) for _ in range(10)))
+    await asyncio.gather(*(events.execute(PutKey("a", "1")) for _ in range(10)))
     assert len(topic.entries) == 1
 
 
@@ -50,7 +50,7 @@ async def test_a_refused_command_appends_nothing() -> None:
     topic = MemoryTopic()
     events = await started(topic)
     with pytest.raises(ConfigError):
-        await events.execute(Put("a", "bad"))
+        await events.execute(PutKey("a", "bad"))
     assert topic.entries == ()
 
 
@@ -58,7 +58,7 @@ async def test_a_restart_folds_what_was_appended() -> None:
     topic = MemoryTopic(partitions=3)
     events = await started(topic)
     for index in range(20):
-        await events.execute(Put(f"k{index}", str(index)))
+        await events.execute(PutKey(f"k{index}", str(index)))
     await events.stop()
     again = await started(topic)
     assert again.state == events.state
@@ -68,48 +68,48 @@ async def test_a_restart_folds_what_was_appended() -> None:
 async def test_a_standby_refuses_commands_and_folds() -> None:
     topic = MemoryTopic()
     leader, standby = await started(topic), await started(topic)
-    await leader.execute(Put("a", "1"))
+    await leader.execute(PutKey("a", "1"))
     assert standby.state["a"] == "1"
     with pytest.raises(NotWriterError):
-        await standby.execute(Put("a", "2"))
+        await standby.execute(PutKey("a", "2"))
     await leader.stop()
-    assert (await standby.execute(Put("a", "2"))).state["a"] == "2"
+    assert (await standby.execute(PutKey("a", "2"))).state["a"] == "2"
 
 
 async def test_records_of_others_are_decided_upon() -> None:
     topic = MemoryTopic()
     events = await started(topic)
     topic.write([Record(b"a", b"1"), Record(b"b", None)])
-    assert (await events.execute(Put("a", "1"))).events == ()
+    assert (await events.execute(PutKey("a", "1"))).events == ()
 
 
 async def test_a_watch_shows_a_snapshot_then_changes() -> None:
     events = await started(MemoryTopic())
-    await events.execute(Put("a", "1"))
+    await events.execute(PutKey("a", "1"))
     watch = events.watch()
-    assert await anext(watch) == Snapshot(Map({"a": "1"}), Revision({0: 1}))
-    await events.execute(Put("b", "2"))
-    assert await anext(watch) == Change(WasPut("b", "2"), Map({"a": "1", "b": "2"}), Revision({0: 2}))
+    assert await anext(watch) == LogSnapshot(Map({"a": "1"}), Revision({0: 1}))
+    await events.execute(PutKey("b", "2"))
+    assert await anext(watch) == LoggedChange(WasPut("b", "2"), Map({"a": "1", "b": "2"}), Revision({0: 2}))
     await events.stop()
     assert [change async for change in watch] == []
 
 
 async def test_a_watch_resumes_after_a_revision() -> None:
     events = await started(MemoryTopic(partitions=4))
-    seen = [(await events.execute(Put(f"k{n}", "v"))).revision for n in range(10)]
+    seen = [(await events.execute(PutKey(f"k{n}", "v"))).revision for n in range(10)]
     watch = events.watch(after=seen[3])
     changes = [await anext(watch) for _ in range(6)]
-    assert [c.event.key for c in changes if isinstance(c, Change)] == [f"k{n}" for n in range(4, 10)]
+    assert [c.event.key for c in changes if isinstance(c, LoggedChange)] == [f"k{n}" for n in range(4, 10)]
     assert changes[-1].revision == seen[-1]
 
 
 async def test_a_watch_from_before_the_history_is_refused() -> None:
     events = await started(MemoryTopic(), history=3)
     for index in range(5):
-        await events.execute(Put("a", str(index)))
+        await events.execute(PutKey("a", str(index)))
     with pytest.raises(LogCompactedError):
         await anext(events.watch(after=Revision({0: 1})))
-    assert isinstance(await anext(events.watch(after=Revision({0: 2}))), Change)
+    assert isinstance(await anext(events.watch(after=Revision({0: 2}))), LoggedChange)
 
 
 async def test_a_watch_from_beyond_the_end_is_refused() -> None:
@@ -123,7 +123,7 @@ async def test_a_watcher_beyond_the_backlog_is_told_to_start_over() -> None:
     watch = events.watch()
     await anext(watch)
     for index in range(5):
-        await events.execute(Put("a", str(index)))
+        await events.execute(PutKey("a", str(index)))
     with pytest.raises(LogCompactedError):
         await anext(watch)
 
@@ -135,7 +135,7 @@ async def test_more_changes_than_the_history_holds_reach_who_watches() -> None:
     await anext(watch)
     topic.write([PutCodec().encode(WasPut(f"k{n}", "v")) for n in range(10)])
     changes = [await anext(watch) for _ in range(10)]
-    assert [c.event.key for c in changes if isinstance(c, Change)] == [f"k{n}" for n in range(10)]
+    assert [c.event.key for c in changes if isinstance(c, LoggedChange)] == [f"k{n}" for n in range(10)]
 
 
 async def test_nothing_is_kept_beyond_the_history_once_all_have_read_it() -> None:
@@ -148,11 +148,11 @@ async def test_nothing_is_kept_beyond_the_history_once_all_have_read_it() -> Non
     seen = topic.write([PutCodec().encode(WasPut(f"k{n}", "v")) for n in range(10)])
     for _ in range(10):
         await anext(reading)
-    assert isinstance(await anext(events.watch(after=Revision({0: 1}))), Change)
+    assert isinstance(await anext(events.watch(after=Revision({0: 1}))), LoggedChange)
     await leaving.aclose()
-    await events.execute(Put("a", "1"))
+    await events.execute(PutKey("a", "1"))
     await anext(reading)
-    await events.execute(Put("a", "2"))
+    await events.execute(PutKey("a", "2"))
     with pytest.raises(LogCompactedError):
         await anext(events.watch(after=Revision({0: 1})))
     assert seen == Revision({0: 10})
@@ -196,7 +196,7 @@ async def test_the_snapshot_waits_until_everything_was_folded(log: SlowLog) -> N
     assert not watching.done()
     log.go_on.set()
     item = await asyncio.wait_for(watching, 5)
-    assert isinstance(item, Snapshot)
+    assert isinstance(item, LogSnapshot)
     assert dict(item.state) == {"a": "1", "b": "2"}
     await starting
     await events.stop()
@@ -223,7 +223,7 @@ async def held() -> tuple[Puts, HeldLog, MemoryTopic]:
 
 async def test_a_decision_sees_what_is_in_flight() -> None:
     events, log, topic = await held()
-    calls = [asyncio.create_task(events.execute(Put("a", "1"))) for _ in range(3)]
+    calls = [asyncio.create_task(events.execute(PutKey("a", "1"))) for _ in range(3)]
     await eventually(lambda: log.waiting == 1)
     assert "a" not in events.state
     log.pass_all()
@@ -234,8 +234,8 @@ async def test_a_decision_sees_what_is_in_flight() -> None:
 
 async def test_nothing_to_do_is_answered_only_when_what_it_rests_on_is_folded() -> None:
     events, log, _ = await held()
-    first = asyncio.create_task(events.execute(Put("a", "1")))
-    second = asyncio.create_task(events.execute(Put("a", "1")))
+    first = asyncio.create_task(events.execute(PutKey("a", "1")))
+    second = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     assert not second.done()
     log.pass_all()
@@ -245,9 +245,9 @@ async def test_nothing_to_do_is_answered_only_when_what_it_rests_on_is_folded() 
 
 async def test_a_refusal_waits_for_what_it_rests_on() -> None:
     events, log, _ = await held()
-    first = asyncio.create_task(events.execute(Put("a", "1")))
+    first = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
-    refused = asyncio.create_task(events.execute(Put("a", "bad")))
+    refused = asyncio.create_task(events.execute(PutKey("a", "bad")))
     log.fail_all(NotWriterError("fenced"))
     with pytest.raises(NotWriterError):
         await first
@@ -257,9 +257,9 @@ async def test_a_refusal_waits_for_what_it_rests_on() -> None:
 
 async def test_a_refusal_on_firm_ground_is_the_decisions_own() -> None:
     events, log, _ = await held()
-    first = asyncio.create_task(events.execute(Put("a", "1")))
+    first = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
-    refused = asyncio.create_task(events.execute(Put("a", "bad")))
+    refused = asyncio.create_task(events.execute(PutKey("a", "bad")))
     log.pass_all()
     await first
     with pytest.raises(ConfigError):
@@ -268,7 +268,7 @@ async def test_a_refusal_on_firm_ground_is_the_decisions_own() -> None:
 
 async def test_all_that_was_stacked_on_a_failed_append_fails() -> None:
     events, log, topic = await held()
-    calls = [asyncio.create_task(events.execute(Put("a", value))) for value in ("1", "2", "2")]
+    calls = [asyncio.create_task(events.execute(PutKey("a", value))) for value in ("1", "2", "2")]
     await eventually(lambda: log.waiting == 2)
     log.fail_all(OutcomeUnknownError("no answer"))
     kinds = [type(error) for error in await asyncio.gather(*calls, return_exceptions=True)]
@@ -278,42 +278,42 @@ async def test_all_that_was_stacked_on_a_failed_append_fails() -> None:
 
 async def test_after_a_failure_decisions_start_from_the_fold() -> None:
     events, log, _ = await held()
-    failed = asyncio.create_task(events.execute(Put("a", "1")))
+    failed = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     log.fail_all(NotWriterError("fenced"))
     with pytest.raises(NotWriterError):
         await failed
     log.pass_all()
-    assert (await events.execute(Put("a", "1"))).events
+    assert (await events.execute(PutKey("a", "1"))).events
 
 
 async def test_an_append_of_unknown_outcome_may_appear_later() -> None:
     events, log, topic = await held()
-    failed = asyncio.create_task(events.execute(Put("a", "1")))
+    failed = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     log.fail_all(OutcomeUnknownError("no answer"), appears=True)
     with pytest.raises(OutcomeUnknownError):
         await failed
     log.pass_all()
     assert events.state["a"] == "1"
-    assert (await events.execute(Put("a", "1"))).events == ()
+    assert (await events.execute(PutKey("a", "1"))).events == ()
     assert len(topic.entries) == 1
 
 
 async def test_a_record_of_another_writer_changes_the_state_ahead() -> None:
     events, log, topic = await held()
-    first = asyncio.create_task(events.execute(Put("a", "1")))
+    first = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     topic.write([Record(b"b", b"1")])
-    second = asyncio.create_task(events.execute(Put("b", "1")))
-    third = asyncio.create_task(events.execute(Put("a", "1")))
+    second = asyncio.create_task(events.execute(PutKey("b", "1")))
+    third = asyncio.create_task(events.execute(PutKey("a", "1")))
     log.pass_all()
     assert [len((await call).events) for call in (first, second, third)] == [1, 0, 0]
 
 
 async def test_a_cancelled_call_does_not_take_its_command_back() -> None:
     events, log, topic = await held()
-    call = asyncio.create_task(events.execute(Put("a", "1")))
+    call = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     call.cancel()
     log.pass_all()
@@ -323,7 +323,7 @@ async def test_a_cancelled_call_does_not_take_its_command_back() -> None:
 
 async def test_stopping_ends_what_waits() -> None:
     events, log, _ = await held()
-    call = asyncio.create_task(events.execute(Put("a", "1")))
+    call = asyncio.create_task(events.execute(PutKey("a", "1")))
     await eventually(lambda: log.waiting == 1)
     await events.stop()
     with pytest.raises(NotWriterError):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from copycat_eventlog.past.change import ACT, CONFIG, STATUS, PastChange
-from copycat_eventlog.past.history import PastChanges, Question
+from copycat_eventlog.past.history import HistoryQuestion, PastChanges
 from copycat_eventlog.past.keeper import MAX_IN_MEMORY, MemoryKeeper, Visit
 
 
@@ -37,27 +37,27 @@ def kept(*changes: PastChange) -> MemoryKeeper:
     return keeper
 
 
-async def times(past: PastChanges, question: Question) -> list[int]:
+async def times(past: PastChanges, question: HistoryQuestion) -> list[int]:
     return [each.time_ms for each in await past.page(question)]
 
 
 async def test_what_the_topic_missed_comes_from_the_log_and_nothing_comes_twice() -> None:
     past = PastChanges(kept(change(1, position=7)), FakeLog([change(2, position=7), change(3, position=8)]))
-    assert await times(past, Question("c")) == [3, 1]
+    assert await times(past, HistoryQuestion("c")) == [3, 1]
 
 
 async def test_the_log_is_asked_only_for_what_it_has() -> None:
     log = FakeLog([])
-    await PastChanges(kept(), log).page(Question("c", {ACT}))
+    await PastChanges(kept(), log).page(HistoryQuestion("c", {ACT}))
     assert log.asked == 0
 
 
 async def test_a_page_holds_the_newest_and_begins_after_the_one_before() -> None:
     past = PastChanges(kept(*(change(time) for time in (3, 1, 2, 5, 4))), None)
-    first = await past.page(Question("c", limit=2))
+    first = await past.page(HistoryQuestion("c", limit=2))
     assert [each.time_ms for each in first] == [5, 4]
-    assert await times(past, Question("c", limit=2, before_id=first[-1].id)) == [3, 2]
-    assert await times(past, Question("c", since_ms=2, until_ms=4)) == [4, 3, 2]
+    assert await times(past, HistoryQuestion("c", limit=2, before_id=first[-1].id)) == [3, 2]
+    assert await times(past, HistoryQuestion("c", since_ms=2, until_ms=4)) == [4, 3, 2]
 
 
 async def test_the_newest_fact_at_a_time_is_in_force_and_a_later_one_tells_what_was_before() -> None:
@@ -78,4 +78,4 @@ async def test_the_newest_fact_at_a_time_is_in_force_and_a_later_one_tells_what_
 
 async def test_memory_keeps_a_bounded_number() -> None:
     keeper = kept(*(change(time) for time in range(MAX_IN_MEMORY + 5)))
-    assert await times(PastChanges(keeper, None), Question("c", until_ms=5)) == [5]
+    assert await times(PastChanges(keeper, None), HistoryQuestion("c", until_ms=5)) == [5]

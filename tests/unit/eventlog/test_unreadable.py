@@ -13,7 +13,7 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
-from copycat_testkit.puts import EMPTY, Put, PutCodec, Puts, State, WasPut, decide, evolve
+from copycat_testkit.puts import EMPTY, PutCodec, PutKey, Puts, State, WasPut, decide, evolve
 
 FAULTS = (
     RuntimeError("hunter2"),
@@ -70,7 +70,7 @@ async def test_a_fault_of_the_codec_costs_one_record_at_start_and_later(
     events = await started(topic, FaultyCodec(fault))
     topic.write(records("bad", "c"))
 
-    assert dict((await events.execute(Put("d", "v"))).state) == dict.fromkeys("abcd", "v")
+    assert dict((await events.execute(PutKey("d", "v"))).state) == dict.fromkeys("abcd", "v")
     assert events.unreadable.records == 2
     assert events.unreadable.last == "topic in memory, partition 0, offset 3"
     assert "hunter2" not in caplog.text + str([line.__dict__["fields"] for line in caplog.records])
@@ -105,7 +105,7 @@ async def test_an_event_of_ours_that_cannot_be_followed_is_not_appended() -> Non
     events = await started(topic, PutCodec())
 
     with pytest.raises(ZeroDivisionError):
-        await events.execute(Put("x", "not to be followed"))
+        await events.execute(PutKey("x", "not to be followed"))
 
     assert topic.entries == ()
 

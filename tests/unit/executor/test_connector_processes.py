@@ -17,7 +17,7 @@ from copycat_connect.config.setting import ConfigValue
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.validation.infos import main_infos
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_process import ProcessEnd
 from copycat_executor.children.connector_processes import DEATHS_TO_PART, MAX_APART, ConnectorProcesses
 from copycat_executor.connectorhost.author_thread import AuthorThread
@@ -111,7 +111,7 @@ def test_threads_of_an_author_and_those_they_start_bear_its_tag_in_the_kernel() 
         assert found[1] == tag
 
 
-class CountedJobs(Jobs):
+class CountedJobs(BackgroundJobs):
     """Knows how many processes were begun."""
 
     def __init__(self) -> None:

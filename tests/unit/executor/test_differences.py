@@ -10,15 +10,15 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat_connect.cluster import Instance, TargetState
 from copycat_executor import peers
 from copycat_executor.background import ChangeSignal
-from copycat_executor.domain.desired import Assigned, Configured, assign, desired
+from copycat_executor.domain.desired import AssignedGeneration, Configured, assign, desired
 from copycat_executor.domain.reconcile import (
     Action,
+    ConnectorToStart,
+    ConnectorToStop,
     PublishTasks,
     SetConnectorTarget,
     SetTaskTarget,
-    StartConnector,
     StartTask,
-    StopConnector,
     StopTask,
     connector_of,
     reconcile,
@@ -74,7 +74,7 @@ class Changes(RuleBasedStateMachine):
         self.runs = Runs(ChangeSignal(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
         self.differences = Differences(self.feed, self.runs)
         self.configured: dict[str, Configured] = {}
-        self.assigned: dict[Instance, Assigned] = {}
+        self.assigned: dict[Instance, AssignedGeneration] = {}
 
     @initialize()
     def join(self) -> None:
@@ -132,7 +132,9 @@ class Changes(RuleBasedStateMachine):
         self.lease.renewed(self.now, 50.0)
         self.lease.assignments_known(self.lease.lapses)
         self.feed.assignments([scheduler_pb.WatchAssignmentsResponse(assignment=each) for each in found])
-        self.assigned = {_instance(each): Assigned(each.worker_id, each.generation, 0) for each in found}
+        self.assigned = {
+            _instance(each): AssignedGeneration(each.worker_id, each.generation, 0) for each in found
+        }
 
     @rule(name=NAMES, phase=PHASES, restart=st.booleans(), publish=st.booleans())
     def connector_runs_otherwise(self, name: str, phase: Phase, restart: bool, publish: bool) -> None:
@@ -170,14 +172,14 @@ class Changes(RuleBasedStateMachine):
 
     def _perform(self, action: Action) -> None:
         match action:
-            case StartConnector(w):
+            case ConnectorToStart(w):
                 runs = RunningConnector(w.config, w.generation, w.target, Phase.SETTLED, publish_due=True)
                 self.runs.connector(w.name).enter(runs)
             case SetConnectorTarget(name, target):
                 self.runs.connector(name).change(target=target)
             case PublishTasks(name):
                 self.runs.connector(name).change(publish_due=False)
-            case StopConnector(name):
+            case ConnectorToStop(name):
                 self.runs.connector(name).leave()
             case StartTask(t):
                 runs_task = RunningTask(

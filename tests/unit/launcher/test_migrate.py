@@ -7,7 +7,13 @@ from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.validation import WorkerRules
 from copycat_launcher.migrate.checking import blocks, tree
-from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, MigrationVerdict, Positions, worst
+from copycat_launcher.migrate.findings import (
+    FoundCluster,
+    FoundConnector,
+    FoundPositions,
+    MigrationVerdict,
+    worst,
+)
 from copycat_launcher.migrate.judging import JudgedConnector, Surroundings, judge, judge_connector
 from copycat_launcher.migrate.worker import DEFAULTS, JAVA_CLASSES, WITHOUT_EFFECT, judge_worker
 from copycat_launcher.misspelt import EVERYTHING
@@ -38,7 +44,7 @@ def plugins() -> Plugins:
 
 
 def connector(config: dict[str, str], **given: object) -> FoundConnector:
-    facts = {"state": "RUNNING", "task_states": ("RUNNING",), "positions": Positions(0), **given}
+    facts = {"state": "RUNNING", "task_states": ("RUNNING",), "positions": FoundPositions(0), **given}
     return FoundConnector("one", {"name": "one", **config}, **facts)  # type: ignore[arg-type]
 
 
@@ -173,8 +179,8 @@ def test_a_key_that_is_taken_without_effect_is_a_difference(plugins: Plugins) ->
 
 
 def test_positions_of_a_file_differ_only_where_there_are_some(plugins: Plugins) -> None:
-    assert said_of(judged(plugins, SOURCE, positions=Positions(1))) == {"file": "differs"}
-    assert said_of(judged(plugins, SINK, positions=Positions(1))) == {}
+    assert said_of(judged(plugins, SOURCE, positions=FoundPositions(1))) == {"file": "differs"}
+    assert said_of(judged(plugins, SINK, positions=FoundPositions(1))) == {}
 
 
 def test_what_copycat_would_refuse_is_said_in_its_words(plugins: Plugins) -> None:
@@ -201,14 +207,14 @@ def test_a_failure_there_is_worth_knowing_and_changes_no_verdict(plugins: Plugin
 @pytest.mark.parametrize(
     ("positions", "config", "text"),
     [
-        (Positions(3), SINK, "3 taken over"),
-        (Positions(0), SINK, "none yet"),
-        (Positions(2), {"connector.class": "com.example.Source"}, "2 kept, nobody here reads them"),
-        (Positions(None, "no right to ask"), SINK, "unknown: no right to ask"),
+        (FoundPositions(3), SINK, "3 taken over"),
+        (FoundPositions(0), SINK, "none yet"),
+        (FoundPositions(2), {"connector.class": "com.example.Source"}, "2 kept, nobody here reads them"),
+        (FoundPositions(None, "no right to ask"), SINK, "unknown: no right to ask"),
     ],
 )
 def test_what_becomes_of_the_offsets_is_said(
-    plugins: Plugins, positions: Positions, config: dict[str, str], text: str
+    plugins: Plugins, positions: FoundPositions, config: dict[str, str], text: str
 ) -> None:
     assert judged(plugins, config, positions=positions).offsets == text
 

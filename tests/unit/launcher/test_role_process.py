@@ -17,7 +17,7 @@ import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_launcher.broker_process import BrokerProcess
-from copycat_launcher.hang_watch import Answer, HangWatch
+from copycat_launcher.hang_watch import HangWatch, ProbeResult
 from copycat_launcher.polling import until
 from copycat_launcher.role_process import RoleProcess
 from copycat_rpc.role import heed_interrupts
@@ -26,7 +26,7 @@ from copycat_rpc.role import heed_interrupts
 def unwatched() -> HangWatch:
     """Return a watch that asks nothing."""
 
-    async def ask(seconds: float) -> Answer:
+    async def ask(seconds: float) -> ProbeResult:
         raise AssertionError(seconds)
 
     return HangWatch(ask, 0)

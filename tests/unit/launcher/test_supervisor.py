@@ -10,7 +10,7 @@ from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_launcher import hang_watch
 from copycat_launcher.errors import StartError
-from copycat_launcher.hang_watch import Answer, HangWatch
+from copycat_launcher.hang_watch import HangWatch, ProbeResult
 from copycat_launcher.in_process import KeptRole
 from copycat_launcher.roles import CONFIG
 from copycat_launcher.supervisor import Supervisor
@@ -187,18 +187,18 @@ async def test_a_role_that_never_served_is_not_started_again() -> None:
     assert script.starts == 1
 
 
-GIVEN, REFUSED, MISSING = Answer.GIVEN, Answer.REFUSED, Answer.MISSING
+GIVEN, REFUSED, MISSING = ProbeResult.GIVEN, ProbeResult.REFUSED, ProbeResult.MISSING
 
 
 class Program:
     """Answers as a list says, and then no more questions."""
 
-    def __init__(self, *answers: Answer) -> None:
-        self.left: Iterator[Answer] = iter(answers)
+    def __init__(self, *answers: ProbeResult) -> None:
+        self.left: Iterator[ProbeResult] = iter(answers)
         self.asked: list[float] = []
         self.all_asked = asyncio.Event()
 
-    async def ask(self, seconds: float) -> Answer:
+    async def ask(self, seconds: float) -> ProbeResult:
         try:
             answer = next(self.left)
         except StopIteration:
@@ -239,7 +239,7 @@ async def hangs(program: Program, limit: float = 15.0, *, ready: bool = False) -
     ],
 )
 async def test_it_hangs_when_it_answered_before_and_is_silent_in_several_questions_in_a_row(
-    answers: tuple[Answer, ...], hung: bool
+    answers: tuple[ProbeResult, ...], hung: bool
 ) -> None:
     assert await hangs(Program(*answers)) is hung
 

@@ -18,7 +18,7 @@ from copycat_embedded.private_listener import PrivateListener
 from copycat_eventlog.access_rules import access_rules
 from copycat_eventlog.worker_properties import LogTopic
 from copycat_launcher.misspelt import SERVICES_SSL, warnings_about
-from copycat_launcher.roles import CONFIG, EXECUTOR, GATEWAY, SERVICES, Role
+from copycat_launcher.roles import CONFIG, EXECUTOR, GATEWAY, SERVICES, ServiceRole
 from copycat_launcher.worker_properties import (
     DISTRIBUTED,
     STORED,
@@ -241,7 +241,7 @@ def test_the_keys_of_encryption_between_services_are_those_that_are_read() -> No
 
 
 @pytest.mark.parametrize("role", SERVICES, ids=[role.name for role in SERVICES])
-def test_what_a_service_reads_of_its_topic_is_known(role: Role) -> None:
+def test_what_a_service_reads_of_its_topic_is_known(role: ServiceRole) -> None:
     """Also what is given once, in trouble: lost.topics.accept."""
     topic = importlib.import_module(f"{role.module}.settings").TOPIC
     assert isinstance(topic, LogTopic)

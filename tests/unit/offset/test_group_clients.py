@@ -15,7 +15,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError, UnavailableError
 from copycat_offset.adapters.group_clients import MAX_CLIENTS, KafkaGroupClients
 from copycat_offset.adapters.groups import KafkaGroups
-from copycat_offset.adapters.own_topic_clients import Place, TopicReader
+from copycat_offset.adapters.own_topic_clients import TopicAddress, TopicReader
 from copycat_offset.domain.errors import OffsetsTopicError
 from copycat_offset.domain.moves import Unplaced
 
@@ -118,7 +118,7 @@ async def test_where_a_consumer_without_a_position_begins_is_known(
         assert it.unplaced(overrides) is begins
 
 
-PLACE = Place("offsets", "127.0.0.1:1", 60.0)
+PLACE = TopicAddress("offsets", "127.0.0.1:1", 60.0)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from copycat_executor.pipeline.source.source_path import SourcePath
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
 from copycat_executor.pipeline.task.measures import Measure, Measures
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 
@@ -64,7 +64,7 @@ class FakeLink:
     error: str = ""
     stale: bool = False
     events: list[str] = field(default_factory=list)
-    states: list[TaskState] = field(default_factory=list)
+    states: list[ReportedState] = field(default_factory=list)
     sources: list[dict[bytes, bytes | None]] = field(default_factory=list)
     expected: list[dict[bytes, bytes | None]] = field(default_factory=list)
     sinks: list[dict[TopicPartition, int]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class FakeLink:
     away: int = 0
     fences: list[Exception | None] = field(default_factory=list)
 
-    def state(self, state: TaskState) -> None:
+    def state(self, state: ReportedState) -> None:
         self.states.append(state)
         self.events.append(state.value)
 

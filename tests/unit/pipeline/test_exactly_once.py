@@ -11,7 +11,7 @@ from copycat_connect.plugin.contexts import TransactionContext
 from copycat_executor.pipeline.source.transactions import Boundary, ProducerFencedError
 from copycat_executor.pipeline.task.control import Ending
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 
 from tests.unit.pipeline.source_world import Polled, TransactionalWorld, lines, offset
 
@@ -124,7 +124,7 @@ def test_no_transaction_hangs_open_while_a_task_is_paused() -> None:
     world.run()
 
     assert world.transactions == [([b"a", b"b"], [at(2)])]
-    assert world.link.states == [TaskState.RUNNING, TaskState.PAUSED]
+    assert world.link.states == [ReportedState.RUNNING, ReportedState.PAUSED]
 
 
 def test_a_task_that_fails_commits_nothing_more() -> None:

@@ -9,7 +9,7 @@ from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,
@@ -22,7 +22,7 @@ def test_a_task_reports_that_it_runs_puts_and_is_drained() -> None:
 
     world.run()
 
-    assert world.link.states == [TaskState.RUNNING]
+    assert world.link.states == [ReportedState.RUNNING]
     assert world.task.values == ["a", "b"]
     assert world.task.calls[:2] == ["start", "open"]
     assert world.task.calls[-3:] == ["pre_commit", "close", "stop"]
@@ -223,7 +223,7 @@ def test_a_paused_task_is_started_and_given_nothing() -> None:
 
     world.run()
 
-    assert world.link.states == [TaskState.PAUSED]
+    assert world.link.states == [ReportedState.PAUSED]
     assert world.task.values == []
     assert "open" in world.task.calls
 
@@ -235,7 +235,7 @@ def test_a_resumed_task_goes_on_except_where_it_paused_itself() -> None:
     end = world.clock.now + 2.0
 
     def later() -> None:
-        if world.link.states == [TaskState.PAUSED]:
+        if world.link.states == [ReportedState.PAUSED]:
             world.task.context.pause([B])
             world.control.set_paused(False)
         elif world.clock.now >= end:
@@ -244,7 +244,7 @@ def test_a_resumed_task_goes_on_except_where_it_paused_itself() -> None:
     world.receiver.on_empty = later
     world.run()
 
-    assert world.link.states == [TaskState.PAUSED, TaskState.RUNNING]
+    assert world.link.states == [ReportedState.PAUSED, ReportedState.RUNNING]
     assert world.task.values == ["a"]
 
 

@@ -8,7 +8,7 @@ from copycat_connect.errors import ConnectError, RetriableError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 from copycat_executor.pipeline.task.timing import Timing
 
 from tests.unit.pipeline.source_world import Polled, World, lines, offset
@@ -19,7 +19,7 @@ def test_a_task_reports_that_it_runs_delivers_and_is_drained() -> None:
 
     world.run()
 
-    assert world.link.states == [TaskState.RUNNING]
+    assert world.link.states == [ReportedState.RUNNING]
     assert world.sender.values == [b"a", b"b"]
     assert world.link.sources == [offset(2)]
     assert world.task.calls[0] == "start"
@@ -138,7 +138,7 @@ def test_a_paused_task_is_started_but_not_polled() -> None:
 
     world.run()
 
-    assert world.link.states == [TaskState.PAUSED]
+    assert world.link.states == [ReportedState.PAUSED]
     assert world.task.calls == ["start", "stop"]
 
 
@@ -157,7 +157,7 @@ def test_a_task_can_be_paused_and_resumed_and_commits_meanwhile() -> None:
     world.control.on_wait = resume
     world.run()
 
-    assert world.link.states == [TaskState.RUNNING, TaskState.PAUSED, TaskState.RUNNING]
+    assert world.link.states == [ReportedState.RUNNING, ReportedState.PAUSED, ReportedState.RUNNING]
     assert world.link.sources == [offset(1), offset(2)]
 
 

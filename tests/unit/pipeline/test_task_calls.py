@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 from copycat_connect.data import SinkBatch, SourceRecord
 from copycat_connect.plugin import SinkTask, SourceTask
-from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, OpenCall
+from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, RunningCall
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
 from copycat_testkit.conformance import watch_calls
 
@@ -28,7 +28,7 @@ def test_a_call_is_open_until_it_returns_or_raises() -> None:
     calls, clock = log()
     clock.now = 3.0
     with pytest.raises(KeyError), calls("put"):
-        assert calls.open == OpenCall("put", 3.0)
+        assert calls.open == RunningCall("put", 3.0)
         raise KeyError
     assert calls.open is None
 
@@ -53,7 +53,7 @@ def test_a_call_that_rests_by_its_own_wish_is_not_open_meanwhile_and_begins_anew
 
     with calls("poll"):
         assert calls.rest(wait, 60.0)
-        assert calls.open == OpenCall("poll", clock.now)
+        assert calls.open == RunningCall("poll", clock.now)
     assert calls.tried() is None
 
 

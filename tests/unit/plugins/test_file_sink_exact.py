@@ -12,7 +12,7 @@ from copycat_connect.data import SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
 from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector, FileStreamSinkTask
-from copycat_plugins.connectors.file_stream_sink.journal import PLACE_SIZE, Entry, Journal
+from copycat_plugins.connectors.file_stream_sink.journal import PLACE_SIZE, Journal, JournalEntry
 from copycat_plugins.connectors.file_stream_sink.taking import copy_bytes
 from copycat_testkit.conformance import FakeSinkContext
 
@@ -42,9 +42,9 @@ def test_what_was_not_stored_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_is_torn_at_any_byte_has_the_entry_before_or_the_new_one(tmp_path: Path) -> None:
-    former = Entry(6, "sink", 1, 100, {PARTITION: 10})
-    older = Entry(5, "sink", 1, 90, {PARTITION: 9, TopicPartition("other", 1): 1234567})
-    newer = Entry(7, "sink", 1, 110, {PARTITION: 11})
+    former = JournalEntry(6, "sink", 1, 100, {PARTITION: 10})
+    older = JournalEntry(5, "sink", 1, 90, {PARTITION: 9, TopicPartition("other", 1): 1234567})
+    newer = JournalEntry(7, "sink", 1, 110, {PARTITION: 11})
     path = tmp_path / "journal"
     line, before = newer.encode(), older.encode()
     for size in range(len(line) + 1):

@@ -25,10 +25,10 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import DataError
 from copycat_jdbc.sink.connector import JdbcSinkConnector
-from copycat_jdbc.sink.layout import Layout, layout_of
-from copycat_jdbc.sink.runs import Run, Runs, WrongRun
+from copycat_jdbc.sink.layout import ColumnLayout, layout_of
+from copycat_jdbc.sink.runs import RecordRuns, Run, WrongRun
 from copycat_jdbc.sink.settings import JdbcSinkSettings
-from copycat_jdbc.sink.statements import Statements
+from copycat_jdbc.sink.statements import WriteStatements
 
 VALUE = (
     SchemaBuilder.struct()
@@ -48,7 +48,7 @@ def settings(**keys: str) -> JdbcSinkSettings:
 
 def layout(
     key: Schema | None, value: Schema | None, keys: Mapping[str, str] = MappingProxyType({})
-) -> Layout:
+) -> ColumnLayout:
     return layout_of(settings(**keys), "orders", key, value)
 
 
@@ -197,7 +197,7 @@ def test_schemas_that_do_not_go_with_the_configuration_say_so(
 def test_neighbours_with_one_table_and_schema_go_together() -> None:
     wider = SchemaBuilder.struct().field("id", INT64_SCHEMA).field("size", INT32_SCHEMA).build()
     records = [record(0), record(1), record(2, wider), record(3, wider), record(4, topic="others"), record(5)]
-    found = [*Runs(settings()).of(SinkBatch.of(records))]
+    found = [*RecordRuns(settings()).of(SinkBatch.of(records))]
     assert [(each.start, each.stop) for each in found] == [(0, 2), (2, 4), (4, 5), (5, 6)]
     assert [each.table for each in found if isinstance(each, Run)] == ["orders", "orders", "others", "orders"]
 
@@ -205,11 +205,11 @@ def test_neighbours_with_one_table_and_schema_go_together() -> None:
 def test_a_record_without_a_value_deletes_where_that_is_enabled_and_else_is_wrong() -> None:
     batch = SinkBatch.of([record(1), record(2, without_value=True)])
     keys = {"pk_mode": "record_key", "pk_fields": "code"}
-    _, deletes = Runs(settings(delete_enabled="true", **keys)).of(batch)
+    _, deletes = RecordRuns(settings(delete_enabled="true", **keys)).of(batch)
     assert isinstance(deletes, Run)
     assert deletes.deletes
     assert deletes.columns() == [["k2"]]
-    _, wrong = Runs(settings(**keys)).of(batch)
+    _, wrong = RecordRuns(settings(**keys)).of(batch)
     assert isinstance(wrong, WrongRun)
     assert wrong.error.message == (
         "Sink connector 'sink' is configured with 'delete.enabled=false' and 'pk.mode=record_key' and "
@@ -226,7 +226,7 @@ def test_null_becomes_the_default_where_that_is_wanted(replaces: str, found: lis
         SinkRecord("t", 0, 0, None, Struct.of_valid(schema, [text]), value_schema=schema)
         for text in ("x", None)
     ]
-    (run,) = Runs(settings(replace_null_with_default=replaces)).of(SinkBatch.of(records))
+    (run,) = RecordRuns(settings(replace_null_with_default=replaces)).of(SinkBatch.of(records))
     assert isinstance(run, Run)
     assert [[*each] for each in run.columns()] == [found]
 
@@ -245,7 +245,7 @@ def test_tables_are_written_in_the_words_of_each_database() -> None:
         (each.name, each)
         for each in layout(None, schema, {"pk_mode": "record_value", "pk_fields": "code"}).columns
     ]
-    made = {dialect: Statements(dialect).create("t", columns).replace("\n", "") for dialect in DIALECTS}
+    made = {dialect: WriteStatements(dialect).create("t", columns).replace("\n", "") for dialect in DIALECTS}
     assert made["postgresql"] == (
         "CREATE TABLE t (code TEXT NOT NULL,ok BOOLEAN DEFAULT TRUE,word TEXT DEFAULT 'it''s',"
         "price DECIMAL NULL,at TIMESTAMP NOT NULL,PRIMARY KEY(code))"
@@ -262,17 +262,17 @@ def test_tables_are_written_in_the_words_of_each_database() -> None:
         "CREATE TABLE t (code TEXT NOT NULL,ok INTEGER DEFAULT 1,word TEXT DEFAULT 'it''s',"
         "price NUMERIC NULL,at NUMERIC NOT NULL,PRIMARY KEY(code))"
     )
-    assert Statements("sqlite").add("t", columns[3:]) == [
+    assert WriteStatements("sqlite").add("t", columns[3:]) == [
         "ALTER TABLE t ADD price NUMERIC NULL",
         "ALTER TABLE t ADD at NUMERIC NOT NULL",
     ]
-    assert Statements("postgresql").add("t", columns[3:]) == [
+    assert WriteStatements("postgresql").add("t", columns[3:]) == [
         "ALTER TABLE t ADD price DECIMAL NULL,ADD at TIMESTAMP NOT NULL"
     ]
 
 
 def test_rows_are_written_in_the_words_of_each_database() -> None:
-    upserts = {dialect: Statements(dialect).upsert("t", ["k"], ["v", "w"]) for dialect in DIALECTS}
+    upserts = {dialect: WriteStatements(dialect).upsert("t", ["k"], ["v", "w"]) for dialect in DIALECTS}
     assert upserts["postgresql"] == (
         "INSERT INTO t (k,v,w) VALUES (%s,%s,%s) ON CONFLICT (k) DO UPDATE SET v=EXCLUDED.v,w=EXCLUDED.w"
     )
@@ -282,10 +282,10 @@ def test_rows_are_written_in_the_words_of_each_database() -> None:
         == upserts["mariadb"]
         == ("INSERT INTO t (k,v,w) VALUES (%s,%s,%s) ON DUPLICATE KEY UPDATE v=VALUES(v),w=VALUES(w)")
     )
-    assert Statements("postgresql").on_conflict(["k", "l"], []) == "ON CONFLICT (k,l) DO NOTHING"
-    assert Statements("mariadb").on_conflict(["k"], []) == "ON DUPLICATE KEY UPDATE k=VALUES(k)"
-    assert Statements("mysql").update("t", ["k"], ["v"]) == "UPDATE t SET v=%s WHERE k=%s"
-    assert Statements("sqlite").delete("t", ["k", "l"], 2) == (
+    assert WriteStatements("postgresql").on_conflict(["k", "l"], []) == "ON CONFLICT (k,l) DO NOTHING"
+    assert WriteStatements("mariadb").on_conflict(["k"], []) == "ON DUPLICATE KEY UPDATE k=VALUES(k)"
+    assert WriteStatements("mysql").update("t", ["k"], ["v"]) == "UPDATE t SET v=%s WHERE k=%s"
+    assert WriteStatements("sqlite").delete("t", ["k", "l"], 2) == (
         "DELETE FROM t WHERE (k=? AND l=?) OR (k=? AND l=?)"
     )
 
@@ -294,7 +294,7 @@ def test_a_type_without_a_column_names_the_field_and_what_to_do() -> None:
     schema = SchemaBuilder.struct().field("inner", VALUE).build()
     columns = [(each.name, each) for each in layout(None, schema).columns]
     with pytest.raises(DataError, match=r"STRUCT.*field inner; leave it out \(fields.whitelist\)"):
-        Statements("postgresql").create("t", columns)
+        WriteStatements("postgresql").create("t", columns)
 
 
 @pytest.mark.parametrize(

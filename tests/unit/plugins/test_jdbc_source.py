@@ -23,7 +23,7 @@ from copycat_jdbc.moments import moment_of
 from copycat_jdbc.numerics import NumericMapping, numeric_schema
 from copycat_jdbc.postgres_moments import epoch_micros
 from copycat_jdbc.source.connector import JdbcSourceConnector
-from copycat_jdbc.source.positions import Position, incrementing_value
+from copycat_jdbc.source.positions import RowPosition, incrementing_value
 from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
@@ -134,7 +134,7 @@ def test_offsets_a_user_sets_are_checked(
     ],
 )
 def test_an_offset_read_and_written_is_the_same(offset: dict[str, int]) -> None:
-    assert Position.of(offset).offset() == offset
+    assert RowPosition.of(offset).offset() == offset
 
 
 @pytest.mark.parametrize(

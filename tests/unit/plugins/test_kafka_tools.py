@@ -20,7 +20,7 @@ from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import SourceTask
 from copycat_plugins.connectors.mock_sink import MockSinkTask
 from copycat_plugins.connectors.mock_source import MockSourceConnector, MockSourceTask
-from copycat_plugins.connectors.pace import Pace
+from copycat_plugins.connectors.pace import RecordPace
 from copycat_plugins.connectors.schema_source import SCHEMA_2, SchemaSourceTask
 from copycat_plugins.connectors.verifiable_sink import VerifiableSinkTask
 from copycat_plugins.connectors.verifiable_source import VerifiableSourceConnector, VerifiableSourceTask
@@ -207,7 +207,7 @@ class Clock:
 
 def test_the_pace_is_kept_and_a_pause_is_not_made_good() -> None:
     clock = Clock()
-    pace = Pace(50, clock)
+    pace = RecordPace(50, clock)
     given = 0
     while clock.now < 110:
         given += pace.take(10, clock.wait)
@@ -223,5 +223,5 @@ def test_the_pace_is_kept_and_a_pause_is_not_made_good() -> None:
 @pytest.mark.parametrize(("rate", "due"), [(-1, 10), (0, 0)])
 def test_a_pace_can_be_without_a_limit_or_without_records(rate: int, due: int) -> None:
     waits: list[float] = []
-    assert Pace(rate).take(10, waits.append) == due
+    assert RecordPace(rate).take(10, waits.append) == due
     assert waits == ([1.0] if not due else [])

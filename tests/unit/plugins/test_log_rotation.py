@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.data import UnreadableRecord
 from copycat_plugins.connectors.log_source.family import LogFile, place_at_start
-from copycat_plugins.connectors.log_source.place import Place
+from copycat_plugins.connectors.log_source.place import LinePlace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -319,7 +319,7 @@ def test_a_rotation_between_the_names_and_the_first_bytes_of_a_file(
         append(log, *lines)
         written.extend(lines)
 
-    def struck(file: LogFile) -> Place:
+    def struck(file: LogFile) -> LinePlace:
         if next(begun) == strike:
             rotate(log)
             write("meanwhile")

@@ -19,7 +19,7 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
-from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
+from copycat_plugins.connectors.log_source.choice import DirectoryListing, FileChoice
 from copycat_plugins.connectors.log_source.connector import LogSourceConnector
 from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 from copycat_plugins.connectors.log_source.task import LogSourceTask
@@ -363,4 +363,4 @@ def test_many_stars_in_a_row_are_one(tmp_path: Path) -> None:
     deepest.mkdir(parents=True)
     (deepest / "x.log").touch()
     choice = FileChoice(LogSourceSettings.parse({"files": f"{tmp_path}{'/**' * 16}/*.log", "topic": "t"}))
-    assert list(choice.find(Listing())) == [f"{deepest}/x.log"]
+    assert list(choice.find(DirectoryListing())) == [f"{deepest}/x.log"]

@@ -16,7 +16,7 @@ from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.checkpoint.task import Checkpoints
 from copycat_mirror.clients import Clients
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.names import DefaultPolicy, IdentityPolicy, NameFilter
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.records import Checkpoint, Heartbeat, OffsetSync
@@ -65,7 +65,7 @@ def test_the_identity_policy_changes_heartbeats_only() -> None:
     assert not policy.would_loop("t", "b")
 
 
-class OneKafka(Cluster):
+class OneKafka(MirrorCluster):
     """Topics in memory: where source and target are the same, copies come back."""
 
     def __init__(self, *topics: str) -> None:

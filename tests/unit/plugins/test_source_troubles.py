@@ -22,7 +22,7 @@ from copycat_jdbc.source.choice import Chosen, TableMonitor
 from copycat_jdbc.source.connector import JdbcSourceConnector
 from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
-from copycat_mirror.jobs import Jobs
+from copycat_mirror.jobs import DueJobs
 from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_objects.source.task import ObjectSourceTask
 from copycat_plugins.connectors.file_stream_source import FileStreamSourceTask
@@ -192,9 +192,9 @@ def test_a_cluster_that_does_not_answer_is_waited_for_and_ends_no_task(connector
         assert context.errors == []
 
 
-def jobs_of(*jobs: tuple[str, Callable[[], str | None]]) -> tuple[Jobs, FakeConnectorContext]:
+def jobs_of(*jobs: tuple[str, Callable[[], str | None]]) -> tuple[DueJobs, FakeConnectorContext]:
     context = FakeConnectorContext()
-    made = Jobs("test", context)
+    made = DueJobs("test", context)
     for what, job in jobs:
         made.repeat(job, 0.01, what, at_once=True)
     made.start()

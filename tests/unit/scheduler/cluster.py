@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from copycat_connect.cluster import Instance
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule
 from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.evolve import evolve
@@ -19,7 +19,7 @@ class Worker:
 
 @dataclass
 class Cluster:
-    desired: dict[str, Desired] = field(default_factory=dict)
+    desired: dict[str, DesiredConnector] = field(default_factory=dict)
     workers: dict[str, Worker] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     state: SchedulerState = field(default_factory=SchedulerState)

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from copycat_connect.cluster import Instance, TopicPartition
 from copycat_eventlog.memory import MemoryLog
-from copycat_rpc.pace import LONGEST_PAUSE_SECONDS, Pace
+from copycat_rpc.pace import LONGEST_PAUSE_SECONDS, LoopPace
 from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.inputs import Inputs
 from copycat_scheduler.adapters.planning import Planning, Wakeups
 from copycat_scheduler.adapters.workers import LiveWorkers
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule
 from copycat_scheduler.domain.leases import Leases
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_testkit.simulated import let_pass, simulated
@@ -38,14 +38,14 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=NAMES, tasks=TASKS)
     def configure_a_source(self, name: str, tasks: int) -> None:
-        self.cluster.desired[name] = Desired(tasks)
+        self.cluster.desired[name] = DesiredConnector(tasks)
 
     @rule(name=NAMES, tasks=TASKS, topics=st.none() | TOPICS)
     def configure_a_sink(self, name: str, tasks: int, topics: dict[str, int] | None) -> None:
         known = None
         if topics is not None:
             known = tuple(TopicPartition(t, p) for t in sorted(topics) for p in range(topics[t]))
-        self.cluster.desired[name] = Desired(tasks, known)
+        self.cluster.desired[name] = DesiredConnector(tasks, known)
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
@@ -176,7 +176,7 @@ async def test_plans_that_take_long_leave_most_of_the_time_to_others() -> None:
 
 @simulated
 async def test_nothing_waits_long_after_a_plan_that_took_long() -> None:
-    pace = Pace(0.02)
+    pace = LoopPace(0.02)
     pace.begin()
     let_pass(3 * PLAN_SECONDS)  # it blocks the loop, as a plan does
     await asyncio.sleep(0)

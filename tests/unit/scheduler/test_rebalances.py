@@ -10,8 +10,8 @@ from math import inf, isnan
 import pytest
 from copycat_connect.cluster import Instance
 from copycat_scheduler.adapters.rebalances import Rebalances
-from copycat_scheduler.domain.commands import Desired
-from copycat_scheduler.domain.upkeep import Observed, Upkeep, upkeep
+from copycat_scheduler.domain.commands import DesiredConnector
+from copycat_scheduler.domain.upkeep import Corrections, Observed, upkeep
 from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.sampled import Windows
 
@@ -118,19 +118,19 @@ RUNS = Observed("w", 3, unassigned=False)
 
 def _upkeep(
     observed: dict[Instance, Observed], *assigned: Instance, there: bool = True, **desired: int
-) -> Upkeep:
-    wanted = {name: Desired(tasks) for name, tasks in desired.items()}
+) -> Corrections:
+    wanted = {name: DesiredConnector(tasks) for name, tasks in desired.items()}
     return upkeep(wanted, observed, lambda: set(assigned), lambda _: there)
 
 
 def test_statuses_of_live_workers_stand() -> None:
-    assert _upkeep({Instance("a"): RUNS, Instance("a", 0): RUNS}, a=1) == Upkeep()
+    assert _upkeep({Instance("a"): RUNS, Instance("a", 0): RUNS}, a=1) == Corrections()
 
 
 def test_statuses_of_workers_that_are_gone_become_unassigned() -> None:
     silent = Observed("w", 3, unassigned=True)
     observed = {Instance("a", 0): RUNS, Instance("a"): RUNS, Instance("a", 1): silent}
-    assert _upkeep(observed, there=False, a=2) == Upkeep(
+    assert _upkeep(observed, there=False, a=2) == Corrections(
         unassigned=((Instance("a"), RUNS), (Instance("a", 0), RUNS))
     )
 
@@ -150,18 +150,20 @@ def test_a_connector_that_runs_and_cannot_know_what_it_reads_has_failed() -> Non
         Instance("other"): runs,
         Instance("silent"): Observed("w", 3, unassigned=True),
     }
-    wanted = {name: Desired(1) for name in ("a", "paused", "other", "silent", "new")}
+    wanted = {name: DesiredConnector(1) for name in ("a", "paused", "other", "silent", "new")}
     faults = dict.fromkeys(("a", "paused", "silent", "new", "deleted"), "topics.regex has ...")
     found = upkeep(wanted, observed, set, lambda _: True, faults)
-    assert found == Upkeep(failed=((Instance("a"), runs, "topics.regex has ..."),))
+    assert found == Corrections(failed=((Instance("a"), runs, "topics.regex has ..."),))
 
 
 def test_a_connector_whose_worker_is_gone_is_unassigned_first() -> None:
     runs = Observed("w", 3, unassigned=False, running=True)
-    found = upkeep({"a": Desired(1)}, {Instance("a"): runs}, set, lambda _: False, {"a": "topics.regex has"})
-    assert found == Upkeep(unassigned=((Instance("a"), runs),))
+    found = upkeep(
+        {"a": DesiredConnector(1)}, {Instance("a"): runs}, set, lambda _: False, {"a": "topics.regex has"}
+    )
+    assert found == Corrections(unassigned=((Instance("a"), runs),))
 
 
 def test_what_is_assigned_is_not_forgotten() -> None:
     observed = {Instance("a", 1): RUNS, Instance("b"): RUNS}
-    assert _upkeep(observed, Instance("a", 1), Instance("b", 0), a=1) == Upkeep()
+    assert _upkeep(observed, Instance("a", 1), Instance("b", 0), a=1) == Corrections()

@@ -26,7 +26,7 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Codec, Entry, Log, Record
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
-from copycat_eventlog.unreadable import MAX_BYTES, RecordReader, decode
+from copycat_eventlog.unreadable import MAX_BYTES, LogRecordReader, decode
 from copycat_eventlog.worker_properties import LogTopic
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_rpc.server import RpcServer
@@ -300,8 +300,8 @@ SECRET = b'{"properties":["hunter2"],"state":"hunter2"'
 NINES = "9" * 5000
 
 
-def read(codec: Codec[Any], record: Record, offset: int = 7) -> tuple[Any, RecordReader[Any]]:
-    reader = RecordReader(codec, "the-topic")
+def read(codec: Codec[Any], record: Record, offset: int = 7) -> tuple[Any, LogRecordReader[Any]]:
+    reader = LogRecordReader(codec, "the-topic")
     event, _ = reader.step(lambda state, _: state, None, Entry(3, offset, record))
     return event, reader
 

@@ -13,7 +13,7 @@ from copycat_config.domain.commands import PutConnector, SetTargetState
 from copycat_connect.cluster import TargetState
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_eventlog.past.change import CONFIG, TARGET_STATE, PastChange, read_change, write_change
-from copycat_eventlog.past.history import PastChanges, Question
+from copycat_eventlog.past.history import HistoryQuestion, PastChanges
 from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_serving.history import Recorder
 from copycat_serving.reads import Rendering
@@ -36,7 +36,7 @@ async def test_a_change_is_kept_with_who_asked_and_what_was_before() -> None:
         await events.execute(PutConnector("c", {"a": "1"}))
         await events.execute(PutConnector("c", {"a": "2"}))
         await events.execute(SetTargetState("c", TargetState.PAUSED))
-    newest = await PastChanges(keeper, None).page(Question("c"))
+    newest = await PastChanges(keeper, None).page(HistoryQuestion("c"))
     assert [(each.kind, each.what, each.before, each.after) for each in newest] == [
         (TARGET_STATE, "target state set", '"STARTED"', '"PAUSED"'),
         (CONFIG, "configured", '{"a":"1"}', '{"a":"2"}'),
@@ -55,7 +55,7 @@ async def test_what_another_instance_appended_is_not_kept_twice() -> None:
     await leader.start()
     await standby.start()
     await leader.execute(PutConnector("c", {"a": "1"}))
-    assert len(await PastChanges(keeper, None).page(Question("c"))) == 1
+    assert len(await PastChanges(keeper, None).page(HistoryQuestion("c"))) == 1
     await leader.stop()
     await standby.stop()
 
@@ -69,7 +69,7 @@ async def test_a_restarted_service_keeps_nothing_of_what_it_folds() -> None:
     second = event_sourced(MemoryLog(topic))
     second.observe(recorder(keeper))
     await second.start()
-    assert await PastChanges(keeper, None).page(Question("c")) == []
+    assert await PastChanges(keeper, None).page(HistoryQuestion("c")) == []
     await second.stop()
 
 

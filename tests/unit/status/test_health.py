@@ -8,7 +8,14 @@ import pytest
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_status.adapters.server import FORGOTTEN_AFTER_SECONDS, TroublesNow
-from copycat_status.domain.health import MAX_HEALTH_CHARACTERS, Health, HealthLevel, Told, health_of, told_of
+from copycat_status.domain.health import (
+    MAX_HEALTH_CHARACTERS,
+    HealthLevel,
+    HealthSummary,
+    Told,
+    health_of,
+    told_of,
+)
 from copycat_status.domain.status import State, Status
 from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, TroubleKind
 
@@ -54,7 +61,7 @@ def test_a_connector_that_cannot_go_on_until_somebody_mends_it_has_failed() -> N
     )
     own = told_of(status(State.RUNNING), lasting, now_ms=42_000)
     assert own.state is State.RUNNING
-    assert health_of(own, {}) == Health(
+    assert health_of(own, {}) == HealthSummary(
         HealthLevel.FAILED,
         "the connector is RUNNING: put fails, 3 tries in 41 s: two tables of one name",
     )
@@ -79,7 +86,7 @@ def test_a_reason_is_one_short_line() -> None:
 def test_a_note_of_a_running_connector_does_not_make_it_worse() -> None:
     told = told_of(status(State.RUNNING, "tasks.max was limited"), None, 0)
     assert told.reason == "tasks.max was limited"
-    assert health_of(told, {0: RUNNING}) == Health(HealthLevel.HEALTHY)
+    assert health_of(told, {0: RUNNING}) == HealthSummary(HealthLevel.HEALTHY)
 
 
 @pytest.mark.parametrize(

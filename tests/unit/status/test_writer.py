@@ -28,7 +28,7 @@ from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportStatuses, ReportTopics
 from copycat_status.domain.decide import decide
-from copycat_status.domain.errors import GivenUpError
+from copycat_status.domain.errors import UpdateGivenUpError
 from copycat_status.domain.events import StatusSet
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
@@ -296,7 +296,7 @@ async def test_who_hands_over_again_joins_the_attempts_that_are_under_way(world:
 
     answers = await asyncio.gather(*calls, return_exceptions=True)
 
-    assert [type(answer) for answer in answers] == [GivenUpError] * 3
+    assert [type(answer) for answer in answers] == [UpdateGivenUpError] * 3
     assert totals(world)[:2] == (5, 1)
 
 
@@ -306,7 +306,7 @@ async def test_what_was_given_up_is_not_tried_anew_for_who_hands_it_over_again()
         world.clock.running.clear()
         world.log.failures.append(AWAY)
         for _ in range(3):
-            with pytest.raises(GivenUpError):
+            with pytest.raises(UpdateGivenUpError):
                 await world.writer.write(reporting(State.FAILED))
 
         assert totals(world) == (0, 1, 0)

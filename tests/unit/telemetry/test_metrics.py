@@ -7,7 +7,7 @@ from math import isnan
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_telemetry.metrics.definitions import Reading, Registry
+from copycat_telemetry.metrics.definitions import MetricsRegistry, Reading
 from copycat_telemetry.metrics.groups import EVENT_LOG, STATUS_STORE
 from copycat_telemetry.metrics.sampled import Sampled, Windows, WindowSettings
 
@@ -21,14 +21,14 @@ WRITTEN = Reading(STATUS_STORE, {}, {"status-update-success-total": 3})
 
 
 def test_every_source_is_asked() -> None:
-    registry = Registry()
+    registry = MetricsRegistry()
 
     with registry.reading_from(source_of(LEADS)), registry.reading_from(source_of(WRITTEN)):
         assert registry.read() == [LEADS, WRITTEN]
 
 
 def test_a_source_is_asked_anew_at_every_reading() -> None:
-    registry, starts = Registry(), iter((1.0, 0.0))
+    registry, starts = MetricsRegistry(), iter((1.0, 0.0))
 
     def source() -> Iterator[Reading]:
         yield Reading(EVENT_LOG, {}, {"leads": next(starts)})
@@ -39,7 +39,7 @@ def test_a_source_is_asked_anew_at_every_reading() -> None:
 
 @pytest.mark.row("KRETRY-24", "KRETRY-T03")
 def test_a_source_is_told_only_while_it_is_registered() -> None:
-    registry = Registry()
+    registry = MetricsRegistry()
 
     assert registry.read() == []
     with registry.reading_from(source_of(LEADS)):
@@ -50,7 +50,7 @@ def test_a_source_is_told_only_while_it_is_registered() -> None:
 
 
 def test_a_source_that_ends_with_an_error_is_told_no_longer() -> None:
-    registry = Registry()
+    registry = MetricsRegistry()
 
     with pytest.raises(ValueError, match="broken"), registry.reading_from(source_of(LEADS)):
         raise ValueError("broken")

@@ -25,10 +25,10 @@ from copycat_executor.background import ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.reconcile import (
     Action,
+    ConnectorToStart,
+    ConnectorToStop,
     PublishTasks,
-    StartConnector,
     StartTask,
-    StopConnector,
     StopTask,
 )
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
@@ -123,12 +123,12 @@ class SimulatedWorker:
 
     def _perform(self, action: Action) -> None:
         match action:
-            case StartConnector(wanted):
+            case ConnectorToStart(wanted):
                 self._start_connector(wanted)
             case PublishTasks(name):
                 self._runs.connector(name).change(publish_due=False, publishing=True)
                 self._publishing.put_nowait(name)
-            case StopConnector(name):
+            case ConnectorToStop(name):
                 self._leave(Instance(name))
             case StartTask(task):
                 self._take(task)

@@ -28,7 +28,7 @@ class Scanned(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HistoryQuestion:
     """Which changes are wanted."""
 
     connector: str
@@ -57,7 +57,7 @@ class PastChanges:
         self._keeper = keeper
         self._own_log = own_log
 
-    async def page(self, question: Question) -> list[PastChange]:
+    async def page(self, question: HistoryQuestion) -> list[PastChange]:
         """Return the newest changes that are wanted, newest first.
 
         Raises:

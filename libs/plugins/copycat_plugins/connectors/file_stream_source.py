@@ -27,7 +27,7 @@ from copycat_connect.plugin import (
 )
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_plugins.connectors.lines import Lines, effect_of, positions
+from copycat_plugins.connectors.lines import LineBuffer, effect_of, positions
 
 _CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceTask"
@@ -176,7 +176,7 @@ class FileStreamSourceTask(SourceTask):
         self._chunk_size = chunk_size
         self._clock = clock
         self._descriptor: int | None = None
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._waits = 0
         self._warned = False
         self._waits_for: str | None = None
@@ -191,7 +191,7 @@ class FileStreamSourceTask(SourceTask):
                 raise ConnectError("There is no standard input to read; set 'file'")
             self._descriptor = sys.stdin.fileno()
         else:
-            self._lines = Lines(self._committed_position())
+            self._lines = LineBuffer(self._committed_position())
 
     def poll(self) -> SourceBatch | None:
         """Return up to `batch.size` lines; nothing after a short wait when no line has ended."""

@@ -19,7 +19,7 @@ MAX_COUNTED_BYTES: Final = 256 << 20
 _CHUNK_BYTES: Final = 1 << 20
 
 
-class Lines:
+class LineBuffer:
     """The lines read and not yet taken."""
 
     def __init__(self, position: int = 0, *, utf8: bool = True) -> None:
@@ -83,7 +83,7 @@ class Lines:
 
 
 def positions(start: int, lines: list[bytes], lengths: list[int] | None) -> list[int]:
-    """Return the position after each of the lines that `Lines.take` gave."""
+    """Return the position after each of the lines that `LineBuffer.take` gave."""
     each = lengths if lengths is not None else [len(line) + 1 for line in lines]
     return list(accumulate(each, initial=start))[1:]
 

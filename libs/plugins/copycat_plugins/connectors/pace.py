@@ -8,7 +8,7 @@ from collections.abc import Callable
 _LONGEST_WAIT_SECONDS = 1.0
 
 
-class Pace:
+class RecordPace:
     """Lets records through evenly.
 
     What was missed while a task was held up is made good, but no more of it than a second's worth: a task

@@ -32,7 +32,7 @@ from copycat_connect.data import (
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
 
-from copycat_plugins.connectors.pace import Pace
+from copycat_plugins.connectors.pace import RecordPace
 from copycat_plugins.connectors.system_tests import (
     ID,
     SEQNO,
@@ -133,7 +133,7 @@ class SchemaSourceTask(SourceTask):
         self._partition = {ID: self._number}
         self._seqno = next_seqno(self.context, self._partition)
         self._second = False
-        self._pace = Pace(settings.throughput)
+        self._pace = RecordPace(settings.throughput)
 
     def poll(self) -> list[SourceRecord] | None:
         """Return the next struct, once it is due, and print its number; nothing when all are given."""

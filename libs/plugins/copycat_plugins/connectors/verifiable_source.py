@@ -28,7 +28,7 @@ from copycat_connect.data import (
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
 
-from copycat_plugins.connectors.pace import Pace
+from copycat_plugins.connectors.pace import RecordPace
 from copycat_plugins.connectors.system_tests import (
     ID,
     SEQNO,
@@ -108,7 +108,7 @@ class VerifiableSourceTask(SourceTask):
         self._number = number_of(config)
         self._partition = {ID: self._number}
         self._seqno = next_seqno(self.context, self._partition)
-        self._pace = Pace(self._settings.throughput)
+        self._pace = RecordPace(self._settings.throughput)
 
     def poll(self) -> list[SourceRecord] | None:
         """Return the next number, once it is due, and print it."""

@@ -13,8 +13,8 @@ from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 from copycat_jdbc.address import parse_address
 from copycat_jdbc.database import Database
 from copycat_jdbc.settings import URL
-from copycat_jdbc.sink.positions import Positions
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.positions import StoredPositions
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import (
     DELETE_ENABLED,
     INSERT_MODE,
@@ -72,9 +72,9 @@ class JdbcSinkConnector(SinkConnector):
         """Accept any offsets, and change those kept in the database; rows stay as they are."""
         if guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE:
             settings = JdbcSinkSettings.parse(config)
-            session = Session(Database(settings))
+            session = DatabaseSession(Database(settings))
             try:
-                Positions(session, settings).move(offsets)
+                StoredPositions(session, settings).move(offsets)
             finally:
                 session.close()
         return True

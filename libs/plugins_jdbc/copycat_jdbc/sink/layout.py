@@ -62,7 +62,7 @@ class SinkColumn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class ColumnLayout:
     """The columns of records with one pair of schemas."""
 
     columns: tuple[SinkColumn, ...]
@@ -133,7 +133,7 @@ _COORDINATES: Mapping[Origin, Callable[[SinkRecord], ConnectValue]] = {
 
 def layout_of(
     settings: JdbcSinkSettings, table: str, key_schema: Schema | None, value_schema: Schema | None
-) -> Layout:
+) -> ColumnLayout:
     """Return the columns for a pair of schemas; `value_schema` is None for records that delete.
 
     Raises:
@@ -152,7 +152,7 @@ def layout_of(
     order += sorted({*named} - {*order})
     if not order:
         raise DataError(f"No fields found using key and value schemas for table: {table}")
-    return Layout(tuple(named[name] for name in order), settings.replace_null_with_default)
+    return ColumnLayout(tuple(named[name] for name in order), settings.replace_null_with_default)
 
 
 def _distinct(

@@ -16,7 +16,7 @@ from typing import Final
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import POSITIONS_TABLE, JdbcSinkSettings
 from copycat_jdbc.sink.tables import table_name
 
@@ -24,10 +24,10 @@ _NOBODY: Final = 0
 _BITS: Final = 62
 
 
-class Positions:
+class StoredPositions:
     """The positions of one connector; a task owns those of its partitions."""
 
-    def __init__(self, session: Session, settings: JdbcSinkSettings) -> None:
+    def __init__(self, session: DatabaseSession, settings: JdbcSinkSettings) -> None:
         """Use the connection, and the table's name."""
         self._session = session
         self._settings = settings

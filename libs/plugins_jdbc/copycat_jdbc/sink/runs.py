@@ -9,7 +9,7 @@ from itertools import groupby
 from copycat_connect.data import ConnectValue, Schema, SchemaType, SinkBatch, Struct
 from copycat_connect.errors import ConnectError, DataError
 
-from copycat_jdbc.sink.layout import Layout, layout_of
+from copycat_jdbc.sink.layout import ColumnLayout, layout_of
 from copycat_jdbc.sink.settings import (
     DELETE_ENABLED,
     PK_MODE,
@@ -29,7 +29,7 @@ class Run:
     stop: int
     table: str
     """Name of the table as configured, with the topic filled in."""
-    layout: Layout
+    layout: ColumnLayout
     """Their columns."""
     deletes: bool
     """True when they delete rows; the columns are those of the key then."""
@@ -57,7 +57,7 @@ class WrongRun:
     """Why."""
 
 
-class Runs:
+class RecordRuns:
     """Divides batches; remembers the columns of the schemas that it has seen."""
 
     def __init__(self, settings: JdbcSinkSettings) -> None:
@@ -65,7 +65,7 @@ class Runs:
         self._settings = settings
         # By identity, which is quick: a converter makes each schema once. The schemas are kept, so that no
         # other object can have their numbers.
-        self._known: dict[tuple[str, int, int], tuple[Layout, Schema | None, Schema | None]] = {}
+        self._known: dict[tuple[str, int, int], tuple[ColumnLayout, Schema | None, Schema | None]] = {}
 
     def of(self, records: SinkBatch) -> Iterator[Run | WrongRun]:
         """Divide a batch, in order."""
@@ -94,7 +94,7 @@ class Runs:
         except DataError as error:
             return WrongRun(records, start, stop, error)
 
-    def _layout(self, table: str, key_schema: Schema | None, value_schema: Schema | None) -> Layout:
+    def _layout(self, table: str, key_schema: Schema | None, value_schema: Schema | None) -> ColumnLayout:
         mark = (table, id(key_schema), id(value_schema))
         found = self._known.get(mark)
         if found is None:

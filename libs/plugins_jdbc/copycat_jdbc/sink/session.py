@@ -16,7 +16,7 @@ from copycat_jdbc.failures import failed
 _DRIVER_ERRORS = (SQLAlchemyError, psycopg.Error)
 
 
-class Session:
+class DatabaseSession:
     """Runs statements; a `RetriableError` closes the connection, other errors leave it to be rolled back."""
 
     def __init__(self, database: Database) -> None:

@@ -66,7 +66,7 @@ _TYPES: Final = {"postgresql": _POSTGRESQL, "mysql": _MYSQL, "mariadb": _MYSQL, 
 _MOST_DIGITS_OF_MYSQL = 65
 
 
-class Statements:
+class WriteStatements:
     """Writes statements for one database."""
 
     def __init__(self, dialect: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from copycat_connect.data import SinkBatch, SinkRecord
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_jdbc.sink.runs import Run, Runs, WrongRun
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.runs import RecordRuns, Run, WrongRun
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import JdbcSinkSettings
 from copycat_jdbc.sink.tables import Table, Tables
 from copycat_jdbc.sink.values import array_literal, copy_block, text_column
@@ -89,15 +89,15 @@ Refusal: TypeAlias = tuple[SinkRecord, ConnectError]
 """A record that cannot be written, and why."""
 
 
-class Store:
+class RowStore:
     """Writes into one transaction, which whoever calls ends."""
 
-    def __init__(self, session: Session, settings: JdbcSinkSettings, *, finds_refused: bool) -> None:
+    def __init__(self, session: DatabaseSession, settings: JdbcSinkSettings, *, finds_refused: bool) -> None:
         """Use the connection, and what the user wants; `finds_refused` writes all but refused records."""
         self._session = session
         self._finds_refused = finds_refused
         self._refused: list[Refusal] = []
-        self._runs = Runs(settings)
+        self._runs = RecordRuns(settings)
         self._tables = Tables(session, settings)
         postgresql = session.database.dialect == "postgresql"
         self._writer = (_PostgresWriter if postgresql else RowWriter)(session, settings, self._tables)

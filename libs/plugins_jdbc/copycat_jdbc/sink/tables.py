@@ -12,8 +12,8 @@ from copycat_connect.errors import ConnectError, RetriableError
 from copycat_jdbc.address import Address
 from copycat_jdbc.database import TableName
 from copycat_jdbc.errors import WrongSetting
-from copycat_jdbc.sink.layout import Layout, SinkColumn
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.layout import ColumnLayout, SinkColumn
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import (
     AUTO_CREATE,
     AUTO_EVOLVE,
@@ -23,7 +23,7 @@ from copycat_jdbc.sink.settings import (
     WHITELIST,
     JdbcSinkSettings,
 )
-from copycat_jdbc.sink.statements import Statements
+from copycat_jdbc.sink.statements import WriteStatements
 
 _log = logging.getLogger(__name__)
 _PART = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|([^.]+)')
@@ -92,15 +92,15 @@ def table_name(name: str, address: Address, key: str) -> TableName:
 class Tables:
     """Knows the tables of one database."""
 
-    def __init__(self, session: Session, settings: JdbcSinkSettings) -> None:
+    def __init__(self, session: DatabaseSession, settings: JdbcSinkSettings) -> None:
         """Use what asks the database, and what the user wants."""
         self._session = session
         self._settings = settings
         self._dialect = session.database.dialect
-        self._statements = Statements(self._dialect)
+        self._statements = WriteStatements(self._dialect)
         self._known: dict[str, Table] = {}
         self._fitting: set[tuple[str, int]] = set()
-        self._layouts: list[Layout] = []  # so that no other has the number of one that fits
+        self._layouts: list[ColumnLayout] = []  # so that no other has the number of one that fits
 
     def forget(self) -> None:
         """Look at all tables again: somebody else may have changed them."""
@@ -112,11 +112,11 @@ class Tables:
         """Return a column's name as it stands in statements."""
         return self._session.database.quoted(name, always=self._settings.quoted)
 
-    def fits(self, name: str, layout: Layout) -> bool:
+    def fits(self, name: str, layout: ColumnLayout) -> bool:
         """Return whether `ready` has nothing to do."""
         return (name, id(layout)) in self._fitting
 
-    def ready(self, name: str, layout: Layout) -> Table:
+    def ready(self, name: str, layout: ColumnLayout) -> Table:
         """Return a table that has all columns of a layout; made or extended now, if need be.
 
         Raises:
@@ -163,7 +163,7 @@ class Tables:
         columns = self._session.database.columns(found) or ()
         return Table(text, {self._settings.folded(each["name"]): str(each["type"]) for each in columns})
 
-    def _created(self, name: str, layout: Layout) -> Table:
+    def _created(self, name: str, layout: ColumnLayout) -> Table:
         if not self._settings.auto_create:
             raise TableProblem(
                 f"Table {name} is missing and auto-creation is disabled: create it, or set {AUTO_CREATE}"

@@ -15,10 +15,10 @@ from copycat_connect.retry import TryCount
 
 from copycat_jdbc.database import Database
 from copycat_jdbc.errors import Refused
-from copycat_jdbc.sink.positions import Positions
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.positions import StoredPositions
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import ATTEMPTS, MAX_RETRIES, JdbcSinkSettings
-from copycat_jdbc.sink.store import Refusal, Store
+from copycat_jdbc.sink.store import Refusal, RowStore
 
 _log = logging.getLogger(__name__)
 
@@ -72,8 +72,8 @@ class JdbcSinkTask(SinkTask):
 
     def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
-        self._positions: Positions | None = None
-        self._stale: Positions | None = None
+        self._positions: StoredPositions | None = None
+        self._stale: StoredPositions | None = None
         self._job: Future[list[Refusal]] | None = None
         self._taken: list[SinkBatch] = []
         self._taken_at = 0.0
@@ -83,10 +83,10 @@ class JdbcSinkTask(SinkTask):
         """Start with the configuration; the database is asked by the first `put`, or for positions."""
         self._settings = JdbcSinkSettings.parse(config)
         self._attempts = _Attempts(self._settings)
-        self._session = Session(Database(self._settings))
+        self._session = DatabaseSession(Database(self._settings))
         reporter = self.context.errant_record_reporter
-        self._store = Store(self._session, self._settings, finds_refused=reporter is not None)
-        positions = Positions(self._session, self._settings)
+        self._store = RowStore(self._session, self._settings, finds_refused=reporter is not None)
+        positions = StoredPositions(self._session, self._settings)
         if self._settings.exactly_once:
             self._positions = positions
         else:
@@ -227,7 +227,7 @@ class JdbcSinkTask(SinkTask):
             undo.pop_all()
         return refused
 
-    def _commit(self, positions: Positions, offsets: Mapping[TopicPartition, int]) -> None:
+    def _commit(self, positions: StoredPositions, offsets: Mapping[TopicPartition, int]) -> None:
         session = self._session
         with ExitStack() as undo:
             undo.callback(session.close)

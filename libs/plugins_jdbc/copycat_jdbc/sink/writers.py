@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Any
 
 from copycat_jdbc.errors import WrongSetting
-from copycat_jdbc.sink.layout import Layout
+from copycat_jdbc.sink.layout import ColumnLayout
 from copycat_jdbc.sink.runs import Run
-from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import PK_FIELDS, PK_MODE, InsertMode, JdbcSinkSettings
-from copycat_jdbc.sink.statements import Statements
+from copycat_jdbc.sink.statements import WriteStatements
 from copycat_jdbc.sink.tables import Table, Tables
 from copycat_jdbc.sink.values import bound
 
@@ -22,13 +22,13 @@ _DELETED_AT_ONCE = 200
 class RowWriter:
     """Writes runs of records, row by row as far as the driver does not do better."""
 
-    def __init__(self, session: Session, settings: JdbcSinkSettings, tables: Tables) -> None:
+    def __init__(self, session: DatabaseSession, settings: JdbcSinkSettings, tables: Tables) -> None:
         """Use what runs statements, and what the user wants."""
         self._session = session
         self._settings = settings
         self._tables = tables
         self._dialect = session.database.dialect
-        self._statements = Statements(self._dialect)
+        self._statements = WriteStatements(self._dialect)
 
     def write(self, run: Run, table: Table) -> None:
         """Write a run.
@@ -90,16 +90,16 @@ class RowWriter:
             values = [*chain.from_iterable(zip(*part, strict=True))]
             self._session.run(statement, values, doing=f"delete from {run.table}")
 
-    def _names(self, layout: Layout) -> list[str]:
+    def _names(self, layout: ColumnLayout) -> list[str]:
         return [self._tables.quoted(name) for name in layout.names]
 
-    def _divided(self, layout: Layout) -> tuple[list[str], list[str]]:
+    def _divided(self, layout: ColumnLayout) -> tuple[list[str], list[str]]:
         keys = [self._tables.quoted(each.name) for each in layout.columns if each.is_key]
         return keys, [self._tables.quoted(each.name) for each in layout.columns if not each.is_key]
 
 
 def _divided(
-    layout: Layout, columns: Sequence[Sequence[Any]]
+    layout: ColumnLayout, columns: Sequence[Sequence[Any]]
 ) -> tuple[list[Sequence[Any]], list[Sequence[Any]]]:
     pairs = [*zip(layout.columns, columns, strict=True)]
     return [values for each, values in pairs if each.is_key], [

@@ -97,7 +97,7 @@ def whole_names(table: TableName, address: Address) -> list[str]:
     return [str(table), f"{address.database}.{table}"] if table.schema else [str(table)]
 
 
-class Choice(Protocol):
+class TableFinder(Protocol):
     """Finds the tables, as `TableChoice` does."""
 
     def tables(self, database: Database) -> Chosen:
@@ -115,7 +115,7 @@ class TableMonitor:
         self,
         context: ConnectorContext,
         config: Mapping[str, str],
-        choice: Choice | None = None,
+        choice: TableFinder | None = None,
     ) -> None:
         """`context` hears of other tables than before; `choice` is the configuration's by default."""
         settings = JdbcSourceSettings.parse(config)

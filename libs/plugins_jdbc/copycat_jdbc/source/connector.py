@@ -19,7 +19,7 @@ from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.source.choice import TableChoice, TableMonitor, whole_names
 from copycat_jdbc.source.contradictions import contradictions
 from copycat_jdbc.source.followed import followed_number, followed_times
-from copycat_jdbc.source.positions import PROTOCOL, QUERY, TABLE, Position, partitions_of
+from copycat_jdbc.source.positions import PROTOCOL, QUERY, TABLE, RowPosition, partitions_of
 from copycat_jdbc.source.settings import (
     BY_NUMBER,
     BY_TIME,
@@ -30,7 +30,7 @@ from copycat_jdbc.source.settings import (
     JdbcSourceSettings,
     Mode,
 )
-from copycat_jdbc.source.statements import Statements
+from copycat_jdbc.source.statements import SelectStatements
 
 #: Who asks for tasks waits so long, well below any sensible `plugin.call.timeout.ms`; then asks again.
 _FIRST_LOOK_SECONDS = 5.0
@@ -156,12 +156,12 @@ class Moves:
         if not self._settings.follows_time:
             return None
         if self._settings.follows_number:
-            return Position(-1, time).offset()
+            return RowPosition(-1, time).offset()
         step = timedelta(milliseconds=1) if self._database.dialect == "sqlite" else timedelta(microseconds=1)
-        return Position(None, time - step).offset()
+        return RowPosition(None, time - step).offset()
 
-    def _position(self, offset: Mapping[str, Any] | None) -> Position:
-        found = Position.of(offset or {})
+    def _position(self, offset: Mapping[str, Any] | None) -> RowPosition:
+        found = RowPosition.of(offset or {})
         number, moment = found.number, found.moment
         if self._settings.follows_number and number is None:
             number = -1
@@ -169,7 +169,7 @@ class Moves:
             initial = self._settings.timestamp_initial
             begin = _EPOCH + timedelta(milliseconds=initial or 0)
             moment = self._database.now() if initial == -1 else begin
-        return Position(number, moment)
+        return RowPosition(number, moment)
 
     def _is_read(self, partition: Mapping[str, Any]) -> bool:
         if self._settings.query:
@@ -184,14 +184,14 @@ class Moves:
         name = self._database.address.database
         return next((each for each in self._tables if dict(partition) in partitions_of(each, name)), None)
 
-    def _count(self, table: TableName | None, low: Position, high: Position) -> int:
+    def _count(self, table: TableName | None, low: RowPosition, high: RowPosition) -> int:
         settings, number = self._settings, self._settings.incrementing
-        statements = Statements(self._database, settings, None)
+        statements = SelectStatements(self._database, settings, None)
         if table is not None:
             settings = settings.of_table(whole_names(table, self._database.address))
             columns = self._database.columns(table) or []
             number = followed_number(settings, table, columns, self._database.dialect)
-            statements = Statements(self._database, settings, table)
+            statements = SelectStatements(self._database, settings, table)
             times = followed_times(settings, table, columns)
             statements.in_utc = any(
                 isinstance(each["type"], sql.TIMESTAMP) for each in columns if each["name"] in times
@@ -237,7 +237,7 @@ def _check_partition(partition: SourcePartition | None) -> None:
 
 
 def _check_offset(offset: SourceOffset, mode: str) -> None:
-    position = Position.of(offset)
+    position = RowPosition.of(offset)
     if mode in BY_NUMBER and position.number is None:
         raise ConnectError(
             f"Offset objects should either be null or contain the key 'incrementing' where mode={mode}"
@@ -248,5 +248,5 @@ def _check_offset(offset: SourceOffset, mode: str) -> None:
         )
 
 
-def _order(position: Position) -> tuple[datetime, int]:
+def _order(position: RowPosition) -> tuple[datetime, int]:
     return position.moment or _EPOCH, position.number if position.number is not None else -1

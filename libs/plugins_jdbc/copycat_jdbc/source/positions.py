@@ -29,7 +29,7 @@ _INTEGERS = frozenset({int})
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class RowPosition:
     """The last row that was read, by the columns that are followed."""
 
     number: int | None = None
@@ -49,7 +49,7 @@ class Position:
         return found
 
     @classmethod
-    def of(cls, offset: Mapping[str, Any]) -> Position:
+    def of(cls, offset: Mapping[str, Any]) -> RowPosition:
         """Read a source offset.
 
         Raises:
@@ -111,7 +111,7 @@ class FollowedColumns:
     """Places of the timestamp columns, each with what makes a time of its value; the first that is not
     null counts."""
 
-    def advance(self, rows: Sequence[Row], following: Row | None, before: Position) -> Progress | None:
+    def advance(self, rows: Sequence[Row], following: Row | None, before: RowPosition) -> RowProgress | None:
         """Return how far rows bring a reader; None where nothing is followed.
 
         Args:
@@ -126,16 +126,16 @@ class FollowedColumns:
             return None
         numbers = None if self.number is None else _numbers([row[self.number] for row in rows])
         if not self.times:
-            return Progress(numbers, None)
+            return RowProgress(numbers, None)
         known = self._times(rows if following is None else [*rows, following], before)
         wrong = {place: error for place, (_, error) in enumerate(known[: len(rows)]) if error is not None}
         times = [time for time, _ in known]
         if numbers is None:
             after = None if following is None else times[-1]
-            return Progress(None, _ended_groups(times[: len(rows)], after, before.moment), wrong)
-        return Progress(numbers, times[: len(rows)], wrong)
+            return RowProgress(None, _ended_groups(times[: len(rows)], after, before.moment), wrong)
+        return RowProgress(numbers, times[: len(rows)], wrong)
 
-    def _times(self, rows: Sequence[Row], before: Position) -> list[tuple[datetime, _NoTime | None]]:
+    def _times(self, rows: Sequence[Row], before: RowPosition) -> list[tuple[datetime, _NoTime | None]]:
         """Return the time of each row; one that holds none has the time of the row before it."""
         last = before.moment
         assert last is not None  # the bounds of the statement
@@ -151,7 +151,7 @@ class FollowedColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RowProgress:
     """The positions after rows, as columns."""
 
     numbers: Sequence[int] | None
@@ -161,16 +161,16 @@ class Progress:
     wrong: Mapping[int, _NoTime] = field(default_factory=dict)
     """The rows whose timestamp holds no time, by their index: the place of its column, and why."""
 
-    def last(self) -> Position:
+    def last(self) -> RowPosition:
         """Return the position after the last row."""
-        return Position(self.numbers[-1] if self.numbers else None, self.times[-1] if self.times else None)
+        return RowPosition(self.numbers[-1] if self.numbers else None, self.times[-1] if self.times else None)
 
     def offsets(self) -> list[dict[str, ConnectValue]]:
         """Return the source offset of each row."""
         length = len(self.numbers or self.times or ())
         numbers: Sequence[int | None] = self.numbers or [None] * length
         times: Sequence[datetime | None] = self.times or [None] * length
-        return [Position(number, time).offset() for number, time in zip(numbers, times, strict=True)]
+        return [RowPosition(number, time).offset() for number, time in zip(numbers, times, strict=True)]
 
 
 def _whole(offset: Mapping[str, Any], key: str) -> int | None:

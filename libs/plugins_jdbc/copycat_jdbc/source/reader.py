@@ -23,7 +23,7 @@ from copycat_jdbc.results import Described, ServerType, described, unknown_types
 from copycat_jdbc.rows import OpenRows, Row, open_rows
 from copycat_jdbc.settings import spelling
 from copycat_jdbc.source.followed import followed_number, followed_times
-from copycat_jdbc.source.positions import QUERY, TABLE, FollowedColumns, Position, partition_of
+from copycat_jdbc.source.positions import QUERY, TABLE, FollowedColumns, RowPosition, partition_of
 from copycat_jdbc.source.settings import (
     FAIL,
     INCREMENTING_COLUMN,
@@ -34,7 +34,7 @@ from copycat_jdbc.source.settings import (
     JdbcSourceSettings,
     Mode,
 )
-from copycat_jdbc.source.statements import Statements
+from copycat_jdbc.source.statements import SelectStatements
 from copycat_jdbc.type_rules import Moment, TypeRules
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 Rows: TypeAlias = SourceBatch | list[SourceRecord]
 
 
-class Reader:
+class RowsReader:
     """Reads on from a position; at most one result is open."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Reader:
         database: Database,
         settings: JdbcSourceSettings,
         table: TableName | None,
-        stored: Position | None,
+        stored: RowPosition | None,
     ) -> None:
         """Use what to read, the query without a table, and the stored position, where there is one."""
         self.table = table
@@ -59,8 +59,8 @@ class Reader:
         """When the next result is to be opened, by the monotonic clock."""
         self._database = database
         self._settings = settings
-        self._position = stored or Position()
-        self._statements = Statements(database, settings, table)
+        self._position = stored or RowPosition()
+        self._statements = SelectStatements(database, settings, table)
         self._rules = TypeRules(
             database.dialect,
             database.zone,
@@ -219,13 +219,13 @@ class Reader:
         if self._settings.follows_number and number is None:
             number = -1
         if not self._settings.follows_time:
-            self._position = Position(number)
+            self._position = RowPosition(number)
             return None
         now = self._database.now()
         begin, initial = position.moment, self._settings.timestamp_initial
         if begin is None:
             begin = now if initial == -1 else _EPOCH + timedelta(milliseconds=initial or 0)
-        self._position = Position(number, begin)
+        self._position = RowPosition(number, begin)
         return now - timedelta(milliseconds=self._settings.timestamp_delay_interval_ms)
 
     def _take_columns(

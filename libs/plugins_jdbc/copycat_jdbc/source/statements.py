@@ -9,7 +9,7 @@ from typing import Any
 
 from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.granularity import micros
-from copycat_jdbc.source.positions import Position
+from copycat_jdbc.source.positions import RowPosition
 from copycat_jdbc.source.settings import JdbcSourceSettings, Mode
 
 #: Milliseconds since the epoch of a text or a number, whatever digits it is written with.
@@ -27,7 +27,7 @@ class Statement:
     parameters: tuple[Any, ...]
 
 
-class Statements:
+class SelectStatements:
     """Writes the statements for one table or query."""
 
     def __init__(self, database: Database, settings: JdbcSourceSettings, table: TableName | None) -> None:
@@ -48,7 +48,7 @@ class Statements:
             chosen.append(f"{quoted}::text AS {quoted}" if name in as_text else quoted)
         self._base = self._as_written(f"SELECT {', '.join(chosen)} FROM {self._table}")  # noqa: S608  quoted
 
-    def write(self, incrementing: str, position: Position, end: datetime | None) -> Statement:
+    def write(self, incrementing: str, position: RowPosition, end: datetime | None) -> Statement:
         """Return the statement that reads on.
 
         Args:
@@ -78,7 +78,7 @@ class Statements:
         suffix = f" {self._settings.query_suffix}" if self._settings.query_suffix else ""
         return Statement(f"{self._base}{condition}{suffix}", tuple(parameters))
 
-    def count(self, incrementing: str, low: Position, high: Position) -> Statement:
+    def count(self, incrementing: str, low: RowPosition, high: RowPosition) -> Statement:
         """Return the statement that counts the rows after one position up to another."""
         mark = self._mark
         number = self._quoted(incrementing) if self._settings.follows_number else ""

@@ -16,8 +16,8 @@ from copycat_connect.retry import TryCount
 from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.errors import Refused
 from copycat_jdbc.source.choice import whole_names
-from copycat_jdbc.source.positions import QUERY, Position, partitions_of
-from copycat_jdbc.source.reader import Reader, Rows
+from copycat_jdbc.source.positions import QUERY, RowPosition, partitions_of
+from copycat_jdbc.source.reader import Rows, RowsReader
 from copycat_jdbc.source.settings import QUERY_RETRIES, REPORT, TABLES, JdbcSourceSettings, Mode
 
 _WAIT_SECONDS = 0.5
@@ -83,18 +83,18 @@ class JdbcSourceTask(SourceTask):
             self._said = turns.unread
             self.context.waiting(self._said)
 
-    def _reader(self, database: Database, table: TableName | None) -> Reader:
+    def _reader(self, database: Database, table: TableName | None) -> RowsReader:
         settings = self._settings
         if table is not None:
             settings = settings.of_table(whole_names(table, database.address))
-        return Reader(database, settings, table, self._stored(database, table))
+        return RowsReader(database, settings, table, self._stored(database, table))
 
-    def _stored(self, database: Database, table: TableName | None) -> Position | None:
+    def _stored(self, database: Database, table: TableName | None) -> RowPosition | None:
         if self._settings.mode == Mode.BULK:
             return None
         partitions = [{QUERY: QUERY}] if table is None else partitions_of(table, database.address.database)
         found = next(filter(None, self.context.offsets(partitions)), None)
-        return None if found is None else Position.of(found)
+        return None if found is None else RowPosition.of(found)
 
 
 class ReadAhead:
@@ -165,7 +165,9 @@ class ReadAhead:
 class Turns:
     """Reads one result at a time, to its end; called by one thread."""
 
-    def __init__(self, database: Database, readers: Sequence[Reader], settings: JdbcSourceSettings) -> None:
+    def __init__(
+        self, database: Database, readers: Sequence[RowsReader], settings: JdbcSourceSettings
+    ) -> None:
         """Use what is read, in any order."""
         self._database = database
         self._readers = readers
@@ -212,7 +214,7 @@ class Turns:
             reader.close()
         self._database.close()
 
-    def _read(self, reader: Reader) -> Rows | None:
+    def _read(self, reader: RowsReader) -> Rows | None:
         if not reader.is_open and not reader.open():
             _log.warning(
                 "%s is gone; it is looked for again in %s s", reader.name, self._settings.poll_seconds
@@ -231,7 +233,7 @@ class Turns:
         _log.warning("%s (attempt %d of %d)", error.message, tries.failed, tries.most)
         self._not_before = time.monotonic() + self._settings.backoff_seconds
 
-    def _failed(self, reader: Reader, error: RetriableError) -> None:
+    def _failed(self, reader: RowsReader, error: RetriableError) -> None:
         reader.close()
         if not self._queries.fail():
             raise ConnectError(
@@ -250,5 +252,5 @@ def _rows(found: Rows | BaseException) -> int:
     return 0 if isinstance(found, BaseException) else len(found)
 
 
-def _urgency(reader: Reader) -> tuple[bool, float]:
+def _urgency(reader: RowsReader) -> tuple[bool, float]:
     return not reader.is_open, reader.due

@@ -24,8 +24,8 @@ from copycat_mirror.checkpoint.plugin import (
     MirrorCheckpointSettings,
 )
 from copycat_mirror.clients import Clients
-from copycat_mirror.cluster import Cluster
-from copycat_mirror.jobs import Jobs, Watch
+from copycat_mirror.cluster import MirrorCluster
+from copycat_mirror.jobs import DueJobs, Watch
 from copycat_mirror.names import NameFilter
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.settings import (
@@ -48,7 +48,7 @@ class MirrorCheckpointConnector(SourceConnector):
 
     def __init__(self) -> None:
         self._config: dict[str, str] = {}
-        self._jobs: Jobs | None = None
+        self._jobs: DueJobs | None = None
         self._watch: Watch[list[str]] = Watch(self._look, lambda: self.context, _tell)
         self._topic_made = False
 
@@ -65,11 +65,11 @@ class MirrorCheckpointConnector(SourceConnector):
         self._places = clients.places
         ends = (SOURCE_CLUSTER, TARGET_CLUSTER)
         self._source, self._target = (
-            Cluster(clients.admin(end), clients.place(end), seconds) for end in ends
+            MirrorCluster(clients.admin(end), clients.place(end), seconds) for end in ends
         )
         self._wanted = NameFilter({GROUPS: settings.groups}, {GROUPS_EXCLUDE: settings.groups_exclude})
         self._topics = topic_filter(config, TOPICS)
-        self._jobs = Jobs("mirror-groups", self.context)
+        self._jobs = DueJobs("mirror-groups", self.context)
         interval = settings.refresh_groups_interval_seconds
         self._jobs.repeat(self._look_once, interval, "looking for groups", at_once=True)
         self._jobs.start()

@@ -25,7 +25,7 @@ from copycat_mirror.checkpoint.plugin import (
     MirrorCheckpointSettings,
 )
 from copycat_mirror.clients import Clients
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.names import DefaultPolicy
 from copycat_mirror.offsets import OFFSET
 from copycat_mirror.records import Checkpoint, OffsetSync
@@ -94,7 +94,7 @@ def _place(checkpoint: Checkpoint) -> tuple[str, str, int]:
 _log = logging.getLogger(__name__)
 
 
-def _sync_group(target: Cluster, group: str, checkpoints: list[Checkpoint]) -> int:
+def _sync_group(target: MirrorCluster, group: str, checkpoints: list[Checkpoint]) -> int:
     """Move a group's offsets at the target forward; returns how many were moved.
 
     Only of a group that has no members there, or is not known there yet, and never back: a consumer that went
@@ -210,8 +210,8 @@ class MirrorCheckpointTask(SourceTask):
         self._topic = policy.checkpoints_topic(source)
         self._emit_due = self._sync_due = time.monotonic()
         seconds = settings.admin_seconds
-        self._source = Cluster(clients.admin(SOURCE_CLUSTER), source, seconds)
-        self._target = Cluster(clients.admin(TARGET_CLUSTER), target, seconds)
+        self._source = MirrorCluster(clients.admin(SOURCE_CLUSTER), source, seconds)
+        self._target = MirrorCluster(clients.admin(TARGET_CLUSTER), target, seconds)
         self._checkpoints = Checkpoints(self._groups, policy, source, target)
         self._translation = OffsetTranslation()
         at_source = settings.syncs_at_source

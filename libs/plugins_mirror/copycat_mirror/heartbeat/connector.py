@@ -10,7 +10,7 @@ from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_mirror.clients import Clients
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.heartbeat.plugin import (
     REPLICATION,
     SOURCE,
@@ -40,7 +40,7 @@ class MirrorHeartbeatConnector(SourceConnector):
             return []
         clients = Clients(self._config, "heartbeats")
         admin, place = clients.admin(TARGET_CLUSTER), clients.place(TARGET_CLUSTER)
-        cluster = Cluster(admin, place, settings.admin_seconds)
+        cluster = MirrorCluster(admin, place, settings.admin_seconds)
         make_internal_topic(cluster, HEARTBEATS, settings.heartbeats_topic_replication_factor, REPLICATION)
         return [self._config]
 

@@ -11,8 +11,8 @@ from copycat_connect.plugin import ExactlyOnceSupport, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_mirror.clients import Clients, refused_client_settings
-from copycat_mirror.cluster import Cluster
-from copycat_mirror.jobs import Jobs, Watch
+from copycat_mirror.cluster import MirrorCluster
+from copycat_mirror.jobs import DueJobs, Watch
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.settings import (
     EMIT_SYNCS,
@@ -44,7 +44,7 @@ class MirrorSourceConnector(SourceConnector):
 
     def __init__(self) -> None:
         self._config: dict[str, str] = {}
-        self._jobs: Jobs | None = None
+        self._jobs: DueJobs | None = None
         self._watch: Watch[dict[str, int]] = Watch(self._look, lambda: self.context, _tell)
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -58,12 +58,12 @@ class MirrorSourceConnector(SourceConnector):
             return
         clients = Clients(config, "topics")
         seconds, self._places = settings.admin_seconds, clients.places
-        source = Cluster(clients.admin(SOURCE_CLUSTER), clients.place(SOURCE_CLUSTER), seconds)
-        target = Cluster(clients.admin(TARGET_CLUSTER), clients.place(TARGET_CLUSTER), seconds)
+        source = MirrorCluster(clients.admin(SOURCE_CLUSTER), clients.place(SOURCE_CLUSTER), seconds)
+        target = MirrorCluster(clients.admin(TARGET_CLUSTER), clients.place(TARGET_CLUSTER), seconds)
         self._mirror = TopicMirror(config, source, target)
         self._syncs_made = not settings.emit_syncs
         self._syncs_cluster = source if settings.syncs_at_source else target
-        self._jobs = Jobs("mirror-topics", self.context)
+        self._jobs = DueJobs("mirror-topics", self.context)
         interval = settings.refresh_topics_interval_seconds
         self._jobs.repeat(self._look_once, interval, "looking for topics", at_once=True)
         if settings.sync_topic_acls_enabled:

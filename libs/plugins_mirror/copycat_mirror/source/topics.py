@@ -16,7 +16,7 @@ from confluent_kafka.admin import (
 )
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_mirror.cluster import Cluster
+from copycat_mirror.cluster import MirrorCluster
 from copycat_mirror.names import NameFilter
 from copycat_mirror.settings import TARGET_CLUSTER, TOPICS, TOPICS_EXCLUDE
 from copycat_mirror.source.plugin import (
@@ -35,7 +35,7 @@ DEFAULTS_FROM = "use.defaults.from"
 class TopicMirror:
     """Keeps the target's topics like the source's."""
 
-    def __init__(self, config: Mapping[str, str], source: Cluster, target: Cluster) -> None:
+    def __init__(self, config: Mapping[str, str], source: MirrorCluster, target: MirrorCluster) -> None:
         """Use the configuration and both clusters."""
         self._settings = settings = MirrorSourceSettings.parse(config)
         self.policy = settings.policy

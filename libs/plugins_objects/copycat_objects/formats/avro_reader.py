@@ -17,7 +17,7 @@ from copycat_connect.data import ConnectValue, Schema
 from copycat_connect.errors import DataError
 from fastavro import block_reader, schemaless_reader
 
-from copycat_objects.formats.reader import Chunk, Place, Unread, counted, unread
+from copycat_objects.formats.reader import Chunk, RecordPlace, Unread, counted, unread
 
 if TYPE_CHECKING:
     from fastavro.types import Schema as ParsedSchema
@@ -40,7 +40,7 @@ class _Block(Protocol):
 class AvroReader:
     """Reads records from a number on; whole blocks before it are not decoded."""
 
-    def __init__(self, file: BinaryIO, start: Place) -> None:
+    def __init__(self, file: BinaryIO, start: RecordPlace) -> None:
         """Read the header of a file that was opened at its beginning; with it this closes the file.
 
         Raises:

@@ -15,7 +15,7 @@ from copycat_connect.data import STRING_SCHEMA, ConnectValue, Field, Schema, Sch
 from copycat_connect.errors import DataError
 
 from copycat_objects.formats.line_stream import LineStream, positions_after
-from copycat_objects.formats.reader import START, Chunk, Place
+from copycat_objects.formats.reader import START, Chunk, RecordPlace
 
 _BOM = "\ufeff"
 _LONGEST_FIELD = 64 << 20
@@ -74,7 +74,7 @@ class CsvReader:
     """
 
     def __init__(
-        self, lines: LineStream, start: Place, options: CsvOptions, columns: tuple[str, ...] | None
+        self, lines: LineStream, start: RecordPlace, options: CsvOptions, columns: tuple[str, ...] | None
     ) -> None:
         """Read rows.
 
@@ -229,14 +229,14 @@ class CsvReader:
         lines += more
         return bool(more)
 
-    def _places(self, rows: _Rows, positions: Sequence[int]) -> list[Place]:
+    def _places(self, rows: _Rows, positions: Sequence[int]) -> list[RecordPlace]:
         return [
             self._place(record, positions[end - 1])
             for record, end in zip(rows.records, rows.ends, strict=True)
         ]
 
-    def _place(self, record: int, position: int) -> Place:
-        return Place(record, position if self._keeps_position else None)
+    def _place(self, record: int, position: int) -> RecordPlace:
+        return RecordPlace(record, position if self._keeps_position else None)
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from copycat_json.decoding import (
 )
 
 from copycat_objects.formats.line_stream import LineStream, positions_after
-from copycat_objects.formats.reader import START, Chunk, Place
+from copycat_objects.formats.reader import START, Chunk, RecordPlace
 
 #: Makes values of lines, the first one with that number; also returns why some cannot be read, by index.
 Parse = Callable[[Sequence[bytes], int], tuple[list[ConnectValue], dict[int, DataError]]]
@@ -29,7 +29,13 @@ class LinesReader:
     """Reads lines from a byte, or from a number of lines on."""
 
     def __init__(
-        self, lines: LineStream, parse: Parse, schema: Schema | None, start: Place, *, utf8: bool = False
+        self,
+        lines: LineStream,
+        parse: Parse,
+        schema: Schema | None,
+        start: RecordPlace,
+        *,
+        utf8: bool = False,
     ) -> None:
         """Read lines.
 
@@ -71,10 +77,10 @@ class LinesReader:
         """Close the file."""
         self._lines.close()
 
-    def _place(self, record: int, position: int) -> Place:
-        return Place(record, position if self._keeps_position else None)
+    def _place(self, record: int, position: int) -> RecordPlace:
+        return RecordPlace(record, position if self._keeps_position else None)
 
-    def _places(self, lines: list[bytes], first: int, start: int, end: int) -> list[Place]:
+    def _places(self, lines: list[bytes], first: int, start: int, end: int) -> list[RecordPlace]:
         after = positions_after(start, lines, end)
         return [
             self._place(record, position)
@@ -88,19 +94,19 @@ class LinesReader:
         return self._schema is None and not line.strip()
 
 
-def json_lines(lines: LineStream, start: Place, encoding: str) -> LinesReader:
+def json_lines(lines: LineStream, start: RecordPlace, encoding: str) -> LinesReader:
     """Return a reader of JSON values without a schema; blank lines are skipped."""
     parse = _parse_json if _is_utf8(encoding) else partial(_parse_encoded_json, encoding)
     return LinesReader(lines, parse, None, start)
 
 
-def text_lines(lines: LineStream, start: Place, encoding: str) -> LinesReader:
+def text_lines(lines: LineStream, start: RecordPlace, encoding: str) -> LinesReader:
     """Return a reader of texts; a CR before the LF is no part of them."""
     parse = _parse_text if _is_utf8(encoding) else partial(_parse_encoded_text, encoding)
     return LinesReader(lines, parse, STRING_SCHEMA, start, utf8=True)
 
 
-def byte_lines(lines: LineStream, start: Place) -> LinesReader:
+def byte_lines(lines: LineStream, start: RecordPlace) -> LinesReader:
     """Return a reader of lines as they are."""
     return LinesReader(lines, lambda found, _: (list(found), {}), BYTES_SCHEMA, start)
 

@@ -15,7 +15,7 @@ from copycat_objects.formats.csv_reader import CsvOptions, CsvReader
 from copycat_objects.formats.line_stream import LineStream
 from copycat_objects.formats.lines_reader import byte_lines, json_lines, text_lines
 from copycat_objects.formats.parquet_reader import ParquetReader
-from copycat_objects.formats.reader import Place, RecordReader
+from copycat_objects.formats.reader import RecordPlace, RecordReader
 from copycat_objects.stores.pieces import answer_file
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile
@@ -43,7 +43,9 @@ def format_of(path: str) -> str | None:
     return _BY_END.get(path.rpartition(".")[2].lower())
 
 
-def open_reader(store: Store, file: StoredFile, kind: str, start: Place, options: CsvOptions) -> RecordReader:
+def open_reader(
+    store: Store, file: StoredFile, kind: str, start: RecordPlace, options: CsvOptions
+) -> RecordReader:
     """Open a file.
 
     Args:
@@ -72,24 +74,26 @@ def open_reader(store: Store, file: StoredFile, kind: str, start: Place, options
     return (json_lines if kind == "json" else text_lines)(lines, known, options.encoding)
 
 
-def _csv(store: Store, path: str, start: Place, options: CsvOptions) -> RecordReader:
+def _csv(store: Store, path: str, start: RecordPlace, options: CsvOptions) -> RecordReader:
     columns = None
     if start.position and not _is_compressed(path):
-        head = CsvReader(_lines(store, path, Place())[0], Place(), options, None)
+        head = CsvReader(_lines(store, path, RecordPlace())[0], RecordPlace(), options, None)
         columns = head.first_columns()
         head.close()
     lines, known = _lines(store, path, start)
     return CsvReader(lines, known, options, columns)
 
 
-def _lines(store: Store, path: str, start: Place) -> tuple[LineStream, Place]:
+def _lines(store: Store, path: str, start: RecordPlace) -> tuple[LineStream, RecordPlace]:
     """Open a file of lines; also returns the start with a position where the file has positions."""
     if _is_compressed(path):
-        return LineStream(answer_file(_Decompressed(store.open(path), path), _broken)), Place(start.record)
+        return LineStream(answer_file(_Decompressed(store.open(path), path), _broken)), RecordPlace(
+            start.record
+        )
     if start.record and start.position is None:
-        return LineStream(store.open(path)), Place(start.record, 0)
+        return LineStream(store.open(path)), RecordPlace(start.record, 0)
     position = start.position or 0
-    return LineStream(store.open(path, position), position), Place(start.record, position)
+    return LineStream(store.open(path, position), position), RecordPlace(start.record, position)
 
 
 def _is_compressed(path: str) -> bool:

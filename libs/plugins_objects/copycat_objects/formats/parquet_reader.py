@@ -13,7 +13,7 @@ from copycat_connect.errors import DataError
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
 from copycat_objects.formats.avro_reader import connect_schema
-from copycat_objects.formats.reader import Chunk, Place, Unread, counted, unread
+from copycat_objects.formats.reader import Chunk, RecordPlace, Unread, counted, unread
 from copycat_objects.stores.ranged_file import RangedFile
 
 #: The key of a file's metadata with Connect's schema as the Avro converter writes it.
@@ -33,7 +33,7 @@ _BAD_VALUES: Final = (DataError, ArithmeticError, TypeError, ValueError, pa.Arro
 class ParquetReader:
     """Reads rows from a number on; row groups before it are not read."""
 
-    def __init__(self, file: RangedFile, start: Place) -> None:
+    def __init__(self, file: RangedFile, start: RecordPlace) -> None:
         """Read the directory of a file; with it this closes the file.
 
         Raises:

@@ -11,7 +11,7 @@ from copycat_connect.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPlace:
     """A place between two records of a file."""
 
     record: int = 0
@@ -20,7 +20,7 @@ class Place:
     """How many bytes come before it; None where the format, or a compressed file, has no such places."""
 
 
-START = Place()
+START = RecordPlace()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,11 +31,11 @@ class Chunk:
     """Their values, a list or `StructColumns`; may be empty, as where lines are blank."""
     schema: Schema | None
     """The schema of every value."""
-    after: Place
+    after: RecordPlace
     """Where the next chunk begins."""
     is_last: bool
     """True when nothing comes after it."""
-    places: Callable[[], Sequence[Place]]
+    places: Callable[[], Sequence[RecordPlace]]
     """Returns the place after each record."""
     utf8: bool = False
     """True when the values are texts as bytes of UTF-8."""
@@ -94,8 +94,8 @@ def counted(
     return Chunk(
         cast("Sequence[ConnectValue]", values),
         schema,
-        Place(after),
+        RecordPlace(after),
         is_last,
-        lambda: [Place(number) for number in range(first + 1, after + 1)],
+        lambda: [RecordPlace(number) for number in range(first + 1, after + 1)],
         unreadable=unreadable,
     )

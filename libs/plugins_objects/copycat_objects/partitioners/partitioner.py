@@ -12,17 +12,17 @@ from copycat_connect.errors import DataError
 from copycat_objects.names import checked_folder
 from copycat_objects.partitioners.path_format import PathFormat
 from copycat_objects.partitioners.times import field_at
-from copycat_objects.records import Records
+from copycat_objects.records import RecordColumns
 
 _FIELD_KEY: Final = "partition.field.name"
-Report = Callable[[Records, int, DataError], None]
+Report = Callable[[RecordColumns, int, DataError], None]
 
 
 class Partitioner(Protocol):
     """Says in which folder below that of its topic each record's file is."""
 
     def folders(
-        self, partition: TopicPartition, records: Records, times: Sequence[int] | None, report: Report
+        self, partition: TopicPartition, records: RecordColumns, times: Sequence[int] | None, report: Report
     ) -> str | Sequence[str | None]:
         """Return the folder of all records, or one for each; None for one that was reported.
 
@@ -38,7 +38,7 @@ class DefaultPartitioner:
     """`partition=<number>`."""
 
     def folders(
-        self, partition: TopicPartition, records: Records, times: Sequence[int] | None, report: Report
+        self, partition: TopicPartition, records: RecordColumns, times: Sequence[int] | None, report: Report
     ) -> str:
         """Return the folder; see the port."""
         del records, times, report
@@ -56,7 +56,7 @@ class FieldPartitioner:
         self._fields = fields
 
     def folders(
-        self, partition: TopicPartition, records: Records, times: Sequence[int] | None, report: Report
+        self, partition: TopicPartition, records: RecordColumns, times: Sequence[int] | None, report: Report
     ) -> Sequence[str | None]:
         """Return the folder of each; see the port."""
         del partition, times
@@ -123,7 +123,7 @@ class TimePartitioner:
         self._known: dict[int, str] = {}
 
     def folders(
-        self, partition: TopicPartition, records: Records, times: Sequence[int] | None, report: Report
+        self, partition: TopicPartition, records: RecordColumns, times: Sequence[int] | None, report: Report
     ) -> str | Sequence[str | None]:
         """Return the folder of each, or that of all; see the port."""
         del partition

@@ -13,9 +13,9 @@ from copycat_connect.data import ConnectValue, Struct
 from copycat_connect.data.logical import timestamp_to_millis
 from copycat_connect.errors import DataError
 
-from copycat_objects.records import Records
+from copycat_objects.records import RecordColumns
 
-Report = Callable[[Records, int, DataError], None]
+Report = Callable[[RecordColumns, int, DataError], None]
 _NUMBER = re.compile(r"-?\d{1,19}")
 
 
@@ -26,7 +26,7 @@ class RecordTimes(Protocol):
     def is_clock(self) -> bool:
         """True where it is that of writing, and not of the record."""
 
-    def of(self, records: Records, now: int, report: Report) -> tuple[Records, Sequence[int]]:
+    def of(self, records: RecordColumns, now: int, report: Report) -> tuple[RecordColumns, Sequence[int]]:
         """Return the records that have a time, with the times in ms since 1970; others are reported."""
 
 
@@ -35,7 +35,7 @@ class Wallclock:
 
     is_clock = True
 
-    def of(self, records: Records, now: int, report: Report) -> tuple[Records, Sequence[int]]:
+    def of(self, records: RecordColumns, now: int, report: Report) -> tuple[RecordColumns, Sequence[int]]:
         """Return the time by the clock for all; see the port."""
         del report
         return records, [now] * len(records)
@@ -46,7 +46,7 @@ class RecordTimestamps:
 
     is_clock = False
 
-    def of(self, records: Records, now: int, report: Report) -> tuple[Records, Sequence[int]]:
+    def of(self, records: RecordColumns, now: int, report: Report) -> tuple[RecordColumns, Sequence[int]]:
         """Return the timestamps; see the port."""
         del now
         if None in records.timestamps:
@@ -63,7 +63,7 @@ class FieldTimes:
         """Use a field."""
         self._field = field
 
-    def of(self, records: Records, now: int, report: Report) -> tuple[Records, Sequence[int]]:
+    def of(self, records: RecordColumns, now: int, report: Report) -> tuple[RecordColumns, Sequence[int]]:
         """Return the times in the fields; see the port."""
         del now
         return _each(records, lambda place: self._time(records.values[place]), report)
@@ -136,7 +136,9 @@ def _known(timestamp: int | None) -> int:
     return timestamp
 
 
-def _each(records: Records, time: Callable[[int], int], report: Report) -> tuple[Records, Sequence[int]]:
+def _each(
+    records: RecordColumns, time: Callable[[int], int], report: Report
+) -> tuple[RecordColumns, Sequence[int]]:
     times: list[int] = []
     keep: list[bool] = []
     for place in range(len(records)):

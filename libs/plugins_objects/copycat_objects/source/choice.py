@@ -76,7 +76,7 @@ class FilesWanted(Protocol):
         """Where read files are moved to."""
 
 
-class Choice:
+class StoreFileChoice:
     """Looks at paths alone; the same for every task but for its share."""
 
     def __init__(self, settings: FilesWanted, task: int, tasks: int) -> None:
@@ -122,11 +122,15 @@ class Found:
     """What is to be done with it."""
 
 
-class Listing:
+class StoreListing:
     """Goes through a store again and again, and returns what it has not returned before."""
 
     def __init__(
-        self, store: Store, choice: Choice, min_age_millis: int, clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        choice: StoreFileChoice,
+        min_age_millis: int,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Begin with nothing known; the clock gives seconds since 1970."""
         self._store = store

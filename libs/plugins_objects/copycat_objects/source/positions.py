@@ -8,7 +8,7 @@ from typing import Any
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import OffsetEffect, OffsetMove
 
-from copycat_objects.formats.reader import START, Place
+from copycat_objects.formats.reader import START, RecordPlace
 from copycat_objects.source.settings import (
     BROKEN,
     DONE,
@@ -29,7 +29,9 @@ def partition_of(store: str, path: str) -> dict[str, str]:
     return {STORE: store, PATH: path}
 
 
-def offset_at(file: StoredFile, place: Place, *, done: bool, broken: bool = False) -> dict[str, int | bool]:
+def offset_at(
+    file: StoredFile, place: RecordPlace, *, done: bool, broken: bool = False
+) -> dict[str, int | bool]:
     """Return the source offset at a place in a file.
 
     Args:
@@ -45,12 +47,12 @@ def offset_at(file: StoredFile, place: Place, *, done: bool, broken: bool = Fals
     return {**offset, BROKEN: True} if broken else offset
 
 
-def place_in(file: StoredFile, offset: Offset | None) -> Place:
+def place_in(file: StoredFile, offset: Offset | None) -> RecordPlace:
     """Return where reading a file goes on: at its beginning where it was written anew since."""
     if offset is None or not _is_of(file, offset):
         return START
     position = offset.get(POSITION)
-    return Place(int(offset.get(RECORD) or 0), None if position is None else int(position))
+    return RecordPlace(int(offset.get(RECORD) or 0), None if position is None else int(position))
 
 
 def is_done(file: StoredFile, offset: Offset | None) -> bool:

@@ -13,8 +13,8 @@ from copycat_connect.plugin import SourceTask
 
 from copycat_objects.formats.csv_reader import CsvOptions
 from copycat_objects.formats.opening import open_reader
-from copycat_objects.formats.reader import Chunk, Place, RecordReader
-from copycat_objects.source.choice import Choice, Found, Listing
+from copycat_objects.formats.reader import Chunk, RecordPlace, RecordReader
+from copycat_objects.source.choice import Found, StoreFileChoice, StoreListing
 from copycat_objects.source.positions import (
     Offset,
     is_broken,
@@ -97,7 +97,7 @@ class _Cleanup:
 class _OpenObject:
     """Reads from a place on; remembers where it is, so that another can go on there."""
 
-    def __init__(self, store: Store, found: Found, place: Place, csv: CsvOptions) -> None:
+    def __init__(self, store: Store, found: Found, place: RecordPlace, csv: CsvOptions) -> None:
         """Open a file.
 
         Raises:
@@ -197,7 +197,7 @@ class ObjectSourceTask(SourceTask):
         self._store: Store | None = None
         self._open: _OpenObject | None = None
         self._new: deque[Found] = deque()
-        self._queue: deque[tuple[Found, Place]] = deque()
+        self._queue: deque[tuple[Found, RecordPlace]] = deque()
         self._next_look = 0.0
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -207,8 +207,8 @@ class ObjectSourceTask(SourceTask):
             settings.csv_separator, settings.csv_quote, settings.csv_header, settings.encoding
         )
         store = self._store = open_store(settings.values_by_key(), settings.store_url)
-        choice = Choice(settings, int(config.get(TASK, 0)), int(config.get(TASKS, 1)))
-        self._listing = Listing(store, choice, settings.min_age_millis)
+        choice = StoreFileChoice(settings, int(config.get(TASK, 0)), int(config.get(TASKS, 1)))
+        self._listing = StoreListing(store, choice, settings.min_age_millis)
         self._cleanup = _Cleanup(store, settings.cleanup_policy, settings.cleanup_folder)
 
     def poll(self) -> SourceBatch | list[SourceRecord] | None:

@@ -15,7 +15,7 @@ from copycat_connect.plugin import RowQuery, SparkUnit
 from copycat_connect.plugin.row_query import KEY, TOPIC
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
-from copycat_objects.formats.reader import Place
+from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.positions import offset_at, partition_of
 
 #: Whose path it is, of which Spark writes what users write in one way or another.
@@ -172,4 +172,4 @@ def spark_reader(*, may_be_whole: bool) -> Read:
 
 
 def _behind(unit: SparkUnit, place: int) -> dict[str, int | bool]:
-    return offset_at(unit.content.file, Place(place + 1), done=False)
+    return offset_at(unit.content.file, RecordPlace(place + 1), done=False)

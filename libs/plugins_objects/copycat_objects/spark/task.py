@@ -19,8 +19,8 @@ from copycat_connect.plugin.row_query import PLACE
 
 from copycat_objects.formats.arrow_reading import struct_rows
 from copycat_objects.formats.parquet_reader import parquet_columns
-from copycat_objects.formats.reader import Place
-from copycat_objects.source.choice import Choice, Listing
+from copycat_objects.formats.reader import RecordPlace
+from copycat_objects.source.choice import StoreFileChoice, StoreListing
 from copycat_objects.source.positions import is_done, offset_at, place_in
 from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
@@ -56,7 +56,7 @@ class SparkFilesTask(SparkSourceTask):
         self._settings = settings = SparkSourceSettings.parse(config)
         self.query = settings.query
         self._store = open_files(settings)
-        self._listing = Listing(self._store, Choice(settings, 0, 1), settings.min_age_millis)
+        self._listing = StoreListing(self._store, StoreFileChoice(settings, 0, 1), settings.min_age_millis)
         self._table: TableUnits | None = None
         if settings.format == DELTA:
             folder, skips = settings.prefix.strip("/"), settings.delta_changes == SKIP
@@ -128,7 +128,7 @@ class SparkFilesTask(SparkSourceTask):
         if unit.is_mark:
             return {VERSION: unit.content.version, DONE: unit.content.done}
         file = unit.content.file
-        return offset_at(file, Place(place_in(file, offset).record), done=True)
+        return offset_at(file, RecordPlace(place_in(file, offset).record), done=True)
 
     def stop(self) -> None:
         """Let go of the connection to the store of the files."""
@@ -242,5 +242,5 @@ def _counted(unit: SparkUnit, start: int, rows: Iterator[Any], read: Read) -> It
             values,
             value_schema=schema,
             source_partition=unit.partition,
-            source_offset=offset_at(file, Place(record), done=False),
+            source_offset=offset_at(file, RecordPlace(record), done=False),
         )

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
-from copycat_access.audit import Audit, Outcome
+from copycat_access.audit import Audit, AuditOutcome
 from copycat_access.needs import Need, Scope, demand
 from copycat_access.refusals import RoleNeededError
 from copycat_access.roles import Role
@@ -103,7 +103,7 @@ class UserCalls:
         """
         await self._tokens.caller(token)
 
-    def write(self, outcome: Outcome, **about: object) -> None:
+    def write(self, outcome: AuditOutcome, **about: object) -> None:
         """Write a line of the audit."""
         self._audit.write(outcome, **about)
 
@@ -111,7 +111,9 @@ class UserCalls:
         async def refuse(_: Any, context: Any) -> Any:
             by = None if caller is None else caller.name
             act = "" if need is None else need.act
-            self.write(Outcome.DENIED, by=by, address=context.peer(), act=act, call=method, why=error.message)
+            self.write(
+                AuditOutcome.DENIED, by=by, address=context.peer(), act=act, call=method, why=error.message
+            )
             await context.abort(*to_status(error))
 
         # Whatever the method's shape: of this handler gRPC reads no request.
@@ -134,10 +136,10 @@ class _Call:
 
         async def answer(request: Any, context: Any) -> Any:
             connector = await self._let_in(request, context)
-            outcome = Outcome.FAILED
+            outcome = AuditOutcome.FAILED
             try:
                 made = await behaviour(request, context)
-                outcome = Outcome.ALLOWED
+                outcome = AuditOutcome.ALLOWED
                 return self._shown(made)
             finally:
                 if self._need.act:
@@ -179,11 +181,11 @@ class _Call:
         try:
             self._users.demand(self._need, self._caller, connector)
         except RoleNeededError as error:
-            self._write(Outcome.DENIED, context, connector, why=error.message)
+            self._write(AuditOutcome.DENIED, context, connector, why=error.message)
             await context.abort(*to_status(error))
         return connector
 
-    def _write(self, outcome: Outcome, context: Any, connector: str, why: str = "") -> None:
+    def _write(self, outcome: AuditOutcome, context: Any, connector: str, why: str = "") -> None:
         self._users.write(
             outcome,
             by=self._caller.name,

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 
-class Kind(Enum):
+class MetricKind(Enum):
     """How a metric's values are to be read."""
 
     GAUGE = auto()
@@ -27,7 +27,7 @@ class Metric:
 
     name: str
     """Kafka's name, with hyphens."""
-    kind: Kind
+    kind: MetricKind
     """How to read it."""
     doc: str
     """What it says, with its unit."""
@@ -59,17 +59,17 @@ class MetricGroup:
 
 def gauge(name: str, doc: str) -> Metric:
     """Define a number that rises and falls."""
-    return Metric(name, Kind.GAUGE, doc)
+    return Metric(name, MetricKind.GAUGE, doc)
 
 
 def total(name: str, doc: str) -> Metric:
     """Define a number that only rises."""
-    return Metric(name, Kind.TOTAL, doc)
+    return Metric(name, MetricKind.TOTAL, doc)
 
 
 def text(name: str, doc: str) -> Metric:
     """Define a metric whose value is a word, such as a state or a version."""
-    return Metric(name, Kind.TEXT, doc)
+    return Metric(name, MetricKind.TEXT, doc)
 
 
 Value: TypeAlias = float | str
@@ -90,7 +90,7 @@ class Reading:
 Source: TypeAlias = Callable[[], Iterable[Reading]]
 
 
-class Registry:
+class MetricsRegistry:
     """The sources of metrics in a process."""
 
     def __init__(self) -> None:

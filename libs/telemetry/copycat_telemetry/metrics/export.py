@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least
 from copycat_connect.config.worker_keys import SPAN_ENDPOINT
 
-from copycat_telemetry.metrics.definitions import Registry
+from copycat_telemetry.metrics.definitions import MetricsRegistry
 
 if TYPE_CHECKING:
     from copycat_telemetry.metrics.otlp import MetricExport
@@ -29,7 +29,9 @@ INTERVAL: Final = ConfigKey(
 
 
 @asynccontextmanager
-async def exporting(service: str, properties: Mapping[str, str], registry: Registry) -> AsyncIterator[None]:
+async def exporting(
+    service: str, properties: Mapping[str, str], registry: MetricsRegistry
+) -> AsyncIterator[None]:
     """Export a registry while the block runs; without a collector nothing is loaded.
 
     Raises:
@@ -52,7 +54,7 @@ async def exporting(service: str, properties: Mapping[str, str], registry: Regis
         await asyncio.to_thread(export.close)
 
 
-async def _export(export: MetricExport, registry: Registry, interval: float) -> None:
+async def _export(export: MetricExport, registry: MetricsRegistry, interval: float) -> None:
     while True:
         await asyncio.sleep(interval)
         try:

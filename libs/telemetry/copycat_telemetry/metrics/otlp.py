@@ -12,7 +12,7 @@ from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData, Pe
 from opentelemetry.sdk.resources import Resource
 
 from copycat_telemetry.losses import Losses
-from copycat_telemetry.metrics.definitions import Kind, Metric, MetricGroup, Reading
+from copycat_telemetry.metrics.definitions import Metric, MetricGroup, MetricKind, Reading
 from copycat_telemetry.metrics.groups import GROUPS
 
 Callback = Callable[[CallbackOptions], Iterable[Observation]]
@@ -62,7 +62,9 @@ class MetricExport:
 
     def _instrument(self, meter: Meter, group: MetricGroup, metric: Metric) -> None:
         create = (
-            meter.create_observable_counter if metric.kind is Kind.TOTAL else meter.create_observable_gauge
+            meter.create_observable_counter
+            if metric.kind is MetricKind.TOTAL
+            else meter.create_observable_gauge
         )
         name = f"{group.full_name}.{metric.name}"
         create(name, callbacks=[self._observe(group, metric)], description=metric.doc)

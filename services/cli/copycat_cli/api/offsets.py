@@ -9,7 +9,7 @@ from copycat_rest.answers import ConnectorOffsets, JsonObject, Message, OffsetsE
 from msgspec import Struct
 
 from copycat_cli.api.connectors import CONNECTORS
-from copycat_cli.errors import NotFoundError
+from copycat_cli.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -59,7 +59,7 @@ def has_dry_runs(rest: Rest, name: str) -> bool:
     """
     try:
         rest.ask("GET", CONNECTORS, name, "offsets", "undo")
-    except NotFoundError:
+    except UnknownNameError:
         return False
     return True
 

@@ -16,7 +16,7 @@ from copycat_rest.answers import (
 )
 
 from copycat_cli.api.connectors import CONNECTORS, connector_names
-from copycat_cli.errors import NotFoundError
+from copycat_cli.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -62,7 +62,7 @@ def get_status(rest: Rest, name: str) -> ConnectorStateInfo:
     """
     try:
         return rest.get(ConnectorStateInfo, CONNECTORS, name, "status")
-    except NotFoundError:
+    except UnknownNameError:
         if name not in connector_names(rest):
             raise
         return unknown_status(name)

@@ -15,7 +15,7 @@ from copycat_rest.answers import (
     WorkerInfo,
 )
 
-from copycat_cli.errors import NotFoundError
+from copycat_cli.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -55,7 +55,7 @@ def unloadable_plugins(rest: Rest) -> list[UnloadablePluginInfo]:
     """Return what is installed but cannot be loaded; nothing where the cluster is not Copycat's."""
     try:
         return rest.get(list[UnloadablePluginInfo], PLUGINS, "unloadable")
-    except NotFoundError:
+    except UnknownNameError:
         return []
 
 

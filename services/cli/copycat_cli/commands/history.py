@@ -21,9 +21,9 @@ from copycat_cli.command import (
     yes_option,
 )
 from copycat_cli.configuration import CHANGED, CREATED, UNCHANGED, changes, check, secret_keys, table_of
-from copycat_cli.errors import NotFoundError, RefusedError
-from copycat_cli.output.blocks import Lines, Table
-from copycat_cli.session import Session
+from copycat_cli.errors import RefusedError, UnknownNameError
+from copycat_cli.output.blocks import TableBlock, TextBlock
+from copycat_cli.session import CommandSession
 
 MAX_TOLD: Final = 80
 DEFAULT_CHANGES: Final = 20
@@ -49,7 +49,7 @@ DEFAULT_CHANGES: Final = 20
     help="How many changes.",
 )
 def history(
-    session: Session,
+    session: CommandSession,
     connector: str,
     *,
     kinds: Sequence[str],
@@ -77,7 +77,7 @@ def history(
     )
     rows = [(each.time, each.kind, told(each), author(each.by)) for each in found.changes]
     empty = f"Nothing is known of {connector} in that time."
-    session.printer.show(found, Table(("TIME", "KIND", "WHAT", "BY"), rows, empty=empty))
+    session.printer.show(found, TableBlock(("TIME", "KIND", "WHAT", "BY"), rows, empty=empty))
     if found.next is not None:
         session.next(
             (session.command("history", connector, options=("--before", found.next)), "what was before that")
@@ -127,7 +127,7 @@ def _short(value: object) -> str:
 )
 @dry_run_option
 @yes_option("Roll back")
-def rollback(session: Session, connector: str, time: str, dry_run: bool, yes: bool) -> None:
+def rollback(session: CommandSession, connector: str, time: str, dry_run: bool, yes: bool) -> None:
     """Make a connector's configuration as it was at a time.
 
     Shows first what would change, and asks; the old configuration is checked as a new one is. Offsets and the
@@ -161,15 +161,15 @@ def rollback(session: Session, connector: str, time: str, dry_run: bool, yes: bo
         raise RefusedError(f"Somebody else changed {connector} meanwhile; nothing was changed. Try again.")
     put_config(session.rest, connector, then)
     session.printer.show(
-        tree, Lines((f"{connector} {result}", *(f"  note: {note}" for note in notes))), table
+        tree, TextBlock((f"{connector} {result}", *(f"  note: {note}" for note in notes))), table
     )
     session.next(
         (session.command("status", connector, options=("--wait-for", RUNNING)), "wait until it runs")
     )
 
 
-def _stored(session: Session, connector: str) -> Config | None:
+def _stored(session: CommandSession, connector: str) -> Config | None:
     try:
         return get_connector(session.rest, connector).config
-    except NotFoundError:
+    except UnknownNameError:
         return None

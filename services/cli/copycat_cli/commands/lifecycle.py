@@ -10,14 +10,14 @@ from copycat_cli.api.connectors import IN_NO_PATH, delete_connector, get_connect
 from copycat_cli.api.statuses import RUNNING, restart_connector
 from copycat_cli.command import cluster_command, confirm, connector_argument, connectors_argument, yes_option
 from copycat_cli.errors import UsageError
-from copycat_cli.session import Session
+from copycat_cli.session import CommandSession
 
 _SEVERAL = connectors_argument(required=True)
 
 
 @cluster_command("pause")
 @_SEVERAL
-def pause(session: Session, connectors: Sequence[str]) -> None:
+def pause(session: CommandSession, connectors: Sequence[str]) -> None:
     """Pause connectors.
 
     Tasks stay where they are and move nothing until resumed.
@@ -32,7 +32,7 @@ def pause(session: Session, connectors: Sequence[str]) -> None:
 
 @cluster_command("resume")
 @_SEVERAL
-def resume(session: Session, connectors: Sequence[str]) -> None:
+def resume(session: CommandSession, connectors: Sequence[str]) -> None:
     """Let paused or stopped connectors run again.
 
     They go on from where they were.
@@ -47,7 +47,7 @@ def resume(session: Session, connectors: Sequence[str]) -> None:
 
 @cluster_command("stop")
 @_SEVERAL
-def stop(session: Session, connectors: Sequence[str]) -> None:
+def stop(session: CommandSession, connectors: Sequence[str]) -> None:
     """Stop connectors; their configuration stays.
 
     Tasks flush, commit and end. A stopped connector holds nothing; its offsets may be altered or reset.
@@ -61,7 +61,7 @@ def stop(session: Session, connectors: Sequence[str]) -> None:
     _order(session, connectors, "stop", "STOPPED")
 
 
-def _order(session: Session, connectors: Sequence[str], order: str, target: str) -> None:
+def _order(session: CommandSession, connectors: Sequence[str], order: str, target: str) -> None:
     for name in connectors:
         get_connector(session.rest, name)  # all are there before any gets its order
     for name in connectors:
@@ -83,7 +83,7 @@ def _order(session: Session, connectors: Sequence[str], order: str, target: str)
 @click.option("--only-failed", is_flag=True, help="Only what is FAILED.")
 @click.option("--task", type=click.IntRange(0), metavar="N", help="This one task, and nothing else.")
 def restart(
-    session: Session, connector: str, include_tasks: bool, only_failed: bool, task: int | None
+    session: CommandSession, connector: str, include_tasks: bool, only_failed: bool, task: int | None
 ) -> None:
     """Restart a connector, its tasks, or only what failed.
 
@@ -114,7 +114,7 @@ def restart(
 @cluster_command("delete")
 @connectors_argument(required=True)
 @yes_option("Delete")
-def delete(session: Session, connectors: Sequence[str], yes: bool) -> None:
+def delete(session: CommandSession, connectors: Sequence[str], yes: bool) -> None:
     """Delete connectors, after a question.
 
     --yes leaves the question out. Tasks flush, commit and end. Topics and offsets stay: a connector created

@@ -18,10 +18,10 @@ from copycat_connect.log_levels import LEVELS, setting_level
 
 from copycat_cli.api.workers import get_logger, list_loggers, set_level
 from copycat_cli.command import cluster_command
-from copycat_cli.errors import CliError, NotFoundError
-from copycat_cli.output.blocks import Table
+from copycat_cli.errors import CliError, UnknownNameError
+from copycat_cli.output.blocks import TableBlock
 from copycat_cli.output.printer import JSON, TABLE
-from copycat_cli.session import Session
+from copycat_cli.session import CommandSession
 
 #: Keys of a line that are shown in a place of their own; all others follow the message.
 _PLACED: Final = frozenset({"time", "level", "service", "logger", "message", "trace"})
@@ -129,7 +129,7 @@ class _LogFolder:
         """
         found = sorted(self.folder.glob(f"*{_ENDING}"))
         if not found:
-            raise NotFoundError(
+            raise UnknownNameError(
                 f"There are no logs in {self.folder}: no `copycat up` has run with this data directory. "
                 "Name another with --data-dir. Services that were started otherwise write to their standard "
                 "error: see what started them, for example docker compose logs, kubectl logs or journalctl"
@@ -137,7 +137,7 @@ class _LogFolder:
         wanted = [file for file in found if self.service in {None, file.name.removesuffix(_ENDING)}]
         if not wanted:
             names = ", ".join(file.name.removesuffix(_ENDING) for file in found)
-            raise NotFoundError(f"There is no log of {self.service}; there are those of {names}")
+            raise UnknownNameError(f"There is no log of {self.service}; there are those of {names}")
         return wanted
 
     def last(self, choice: _Choice, count: int) -> list[_LogLine]:
@@ -180,7 +180,7 @@ LOOK_SECONDS = 0.25
 @click.argument("level", required=False, type=LEVEL, metavar="[LEVEL]")
 @click.option("--scope", type=click.Choice(("worker", "cluster")), default="worker", show_default=True,
               help="Set it on the worker that answers, or on all.")  # fmt: skip
-def _set_or_show_level(session: Session, logger: str | None, level: str | None, scope: str) -> None:
+def _set_or_show_level(session: CommandSession, logger: str | None, level: str | None, scope: str) -> None:
     """Show log levels, or set one while the cluster runs.
 
     A restart of the cluster forgets what was set. LOGGER is a name such as copycat_gateway, or root; those
@@ -197,12 +197,12 @@ def _set_or_show_level(session: Session, logger: str | None, level: str | None, 
         return
     found = list_loggers(session.rest) if logger is None else {logger: get_logger(session.rest, logger)}
     rows = [(name, each.level) for name, each in found.items()]
-    session.printer.show(found, Table(("LOGGER", "LEVEL"), rows))
+    session.printer.show(found, TableBlock(("LOGGER", "LEVEL"), rows))
     example = session.command("logs level", logger or "root", "DEBUG", options=("--scope", "cluster"))
     session.next((example, "say more, everywhere"))
 
 
-def _set_level(session: Session, logger: str, level: str, scope: str) -> None:
+def _set_level(session: CommandSession, logger: str, level: str, scope: str) -> None:
     changed = set_level(session.rest, logger, level, scope)
     where = "on every worker" if scope == "cluster" else f"on this worker, for {', '.join(changed)}"
     tree = {"logger": logger, "level": level, "scope": scope, "changed": changed}

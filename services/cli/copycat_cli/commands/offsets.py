@@ -35,8 +35,8 @@ from copycat_cli.command import (
 )
 from copycat_cli.connector_files import read_text, shown
 from copycat_cli.errors import RefusedError, UsageError
-from copycat_cli.output.blocks import Block, Lines, Table
-from copycat_cli.session import Session
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
+from copycat_cli.session import CommandSession
 
 _COLUMNS = ("PARTITION", "BEFORE", "AFTER", "EFFECT")
 _TOPIC, _NUMBER, _OFFSET = "kafka_topic", "kafka_partition", "kafka_offset"
@@ -46,14 +46,14 @@ _NONE = "none"
 def _effect_blocks(connector: str, effect: OffsetsEffect) -> list[Block]:
     """Return the table, its sums and the notes."""
     when = f" (to {effect.time})" if effect.time else ""
-    table = Table(
+    table = TableBlock(
         _COLUMNS,
         [_effect_row(moved) for moved in effect.offsets],
         title=f"What this would do to {connector}{when}:",
         empty=f"{connector} has no offsets that would move.",
     )
     notes = [f"Note: {note}." for note in effect.notes]
-    return [table, Lines([*_sums(effect), *notes])]
+    return [table, TextBlock([*_sums(effect), *notes])]
 
 
 def _offset_text(tree: object) -> str:
@@ -112,7 +112,7 @@ class _OffsetChange:
 @file_argument
 @dry_run_option
 @yes_option("Alter")
-def alter(session: Session, connector: str, file: Path, dry_run: bool, yes: bool) -> None:
+def alter(session: CommandSession, connector: str, file: Path, dry_run: bool, yes: bool) -> None:
     """Alter offsets of a stopped connector.
 
     Those the file does not list stay. FILE is JSON as `copycat offsets get -o json` shows it; `-` reads
@@ -146,7 +146,7 @@ def alter(session: Session, connector: str, file: Path, dry_run: bool, yes: bool
 @dry_run_option
 @yes_option("Move")
 def move(
-    session: Session, connector: str, *, rewind: str | None, to: str | None, dry_run: bool, yes: bool
+    session: CommandSession, connector: str, *, rewind: str | None, to: str | None, dry_run: bool, yes: bool
 ) -> None:
     """Move a stopped connector to a point in time.
 
@@ -177,7 +177,7 @@ def move(
 @connector_argument
 @dry_run_option
 @yes_option("Reset")
-def reset(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
+def reset(session: CommandSession, connector: str, dry_run: bool, yes: bool) -> None:
     """Forget all offsets of a stopped connector.
 
     It then begins again from the start.
@@ -201,7 +201,7 @@ def reset(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
 @connector_argument
 @dry_run_option
 @yes_option("Undo")
-def undo(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
+def undo(session: CommandSession, connector: str, dry_run: bool, yes: bool) -> None:
     """Undo the last alter, move or reset.
 
     The stopped connector goes back to where it was before, whoever changed it and however. Refused once it
@@ -223,7 +223,9 @@ def undo(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
     _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
 
 
-def _carry_out(session: Session, connector: str, change: _OffsetChange, *, dry_run: bool, yes: bool) -> None:
+def _carry_out(
+    session: CommandSession, connector: str, change: _OffsetChange, *, dry_run: bool, yes: bool
+) -> None:
     effect = _foretold(session, connector, change, dry_run=dry_run)
     if dry_run and effect is not None:
         session.printer.show(effect, *_effect_blocks(connector, effect))
@@ -250,7 +252,7 @@ def _carry_out(session: Session, connector: str, change: _OffsetChange, *, dry_r
 
 
 def _foretold(
-    session: Session, connector: str, change: _OffsetChange, *, dry_run: bool
+    session: CommandSession, connector: str, change: _OffsetChange, *, dry_run: bool
 ) -> OffsetsEffect | None:
     """Return what a change would do; None where the cluster cannot say, and can make the change all the same.
 
@@ -268,14 +270,14 @@ def _foretold(
     return None
 
 
-def _alter_as_foretold(session: Session, connector: str, effect: OffsetsEffect | None) -> str:
+def _alter_as_foretold(session: CommandSession, connector: str, effect: OffsetsEffect | None) -> str:
     """Do what was shown: the time that a duration leads to has moved on meanwhile."""
     if effect is None or not leading_there(effect).offsets:
         return "Nothing was changed: every partition is where it would go"
     return alter_offsets(session.rest, connector, leading_there(effect))
 
 
-def _not_stopped(session: Session, connector: str, first: str) -> RefusedError:
+def _not_stopped(session: CommandSession, connector: str, first: str) -> RefusedError:
     how = f"{session.command('stop', connector)}, and {session.command('resume', connector)} afterwards"
     return RefusedError(f"{first}\n{connector} is not stopped: {how}")
 
@@ -291,7 +293,7 @@ def _read(file: Path) -> OffsetChanges:
 
 @cluster_command("get")
 @connector_argument
-def get(session: Session, connector: str) -> None:
+def get(session: CommandSession, connector: str) -> None:
     """Show the committed offsets.
 
     Of a source: how far it has read; of a sink: up to which record it has written.
@@ -304,7 +306,7 @@ def get(session: Session, connector: str) -> None:
     found = get_offsets(session.rest, connector)
     rows = [(_offset_text(entry.partition), _offset_text(entry.offset)) for entry in found.offsets]
     session.printer.show(
-        found, Table(("PARTITION", "OFFSET"), rows, empty=f"{connector} has no offsets yet.")
+        found, TableBlock(("PARTITION", "OFFSET"), rows, empty=f"{connector} has no offsets yet.")
     )
     session.next(
         (session.command("offsets move", options=("--help",)), "how to go back by a time"),

@@ -16,12 +16,12 @@ from copycat_cli.api.workers import (
     unloadable_plugins,
 )
 from copycat_cli.command import cluster_command, complete_plugins, local_command
-from copycat_cli.errors import NotFoundError, PluginPackageError
-from copycat_cli.output.blocks import Table
+from copycat_cli.errors import PluginPackageError, UnknownNameError
+from copycat_cli.output.blocks import TableBlock
 from copycat_cli.output.printer import Printer
 from copycat_cli.packages.adding import Known, PluginPackages
 from copycat_cli.packages.record import PackageRecord, read_source, record_folder
-from copycat_cli.session import Session
+from copycat_cli.session import CommandSession
 
 RESTART = (
     "Copycat loads plugins when it starts: stop and start it again "
@@ -72,7 +72,7 @@ def list_packages(printer: Printer) -> None:
     empty = "No plugins were added; copycat plugins lists those that came with Copycat."
     printer.show(
         [_tree(each) for each in known],
-        Table(("PACKAGE", "VERSION", "FROM", "PLUGINS"), rows, empty=empty),
+        TableBlock(("PACKAGE", "VERSION", "FROM", "PLUGINS"), rows, empty=empty),
     )
 
 
@@ -150,7 +150,7 @@ SHOW = "show"
               help="Converters, transformations and predicates too, not only connectors.")  # fmt: skip
 @click.option("--unloadable", is_flag=True,
               help="Only those that are installed but cannot be loaded, with the reason.")  # fmt: skip
-def show(session: Session, plugin: str | None, everything: bool, unloadable: bool) -> None:
+def show(session: CommandSession, plugin: str | None, everything: bool, unloadable: bool) -> None:
     """List what a cluster can run, or every key of one plugin.
 
     NAME is what connector.class may say; the whole class name does as well. A key marked * is required.
@@ -201,12 +201,12 @@ def plugins() -> None:
     """
 
 
-def _list_plugins(session: Session, everything: bool) -> None:
+def _list_plugins(session: CommandSession, everything: bool) -> None:
     found = list_plugins(session.rest, connectors_only=not everything)
     rows = [(alias(each), each.type, each.version or "", each.class_name) for each in found]
     broken = unloadable_plugins(session.rest)
     below = [_broken_table(broken, UNLOADABLE)] if broken else []
-    session.printer.show(found, Table(("NAME", "TYPE", "VERSION", "CLASS"), rows), *below)
+    session.printer.show(found, TableBlock(("NAME", "TYPE", "VERSION", "CLASS"), rows), *below)
     if found:
         session.next(
             (session.command("plugins", alias(found[0])), "its keys"),
@@ -214,22 +214,22 @@ def _list_plugins(session: Session, everything: bool) -> None:
         )
 
 
-def _broken_table(broken: Sequence[UnloadablePluginInfo], title: str) -> Table:
+def _broken_table(broken: Sequence[UnloadablePluginInfo], title: str) -> TableBlock:
     rows = [(each.package, each.package_version, each.entry_point, each.reason) for each in broken]
     columns = ("PACKAGE", "VERSION", "ENTRY POINT", "WHY")
-    return Table(columns, rows, title, "Every installed plugin can be loaded.")
+    return TableBlock(columns, rows, title, "Every installed plugin can be loaded.")
 
 
-def _show_keys(session: Session, plugin: str) -> None:
+def _show_keys(session: CommandSession, plugin: str) -> None:
     try:
         keys = plugin_keys(session.rest, plugin)
-    except NotFoundError as error:
+    except UnknownNameError as error:
         known = [alias(each) for each in list_plugins(session.rest, connectors_only=False)]
         close = ", ".join(similar(plugin, known)) or "none is similar"
         hint = f"Names like it: {close}; copycat plugins --all lists those there are"
-        raise NotFoundError(f"{error.message} {hint}") from error
+        raise UnknownNameError(f"{error.message} {hint}") from error
     rows = [_key_row(key) for key in keys]
-    session.printer.show(keys, Table(("KEY", "TYPE", "DEFAULT", "WHAT FOR"), rows))
+    session.printer.show(keys, TableBlock(("KEY", "TYPE", "DEFAULT", "WHAT FOR"), rows))
     session.next(("copycat create --help", "how to put them into a file"))
 
 

@@ -18,8 +18,8 @@ from copycat_cli.api.statuses import failed, get_status, get_statuses, health_li
 from copycat_cli.command import cluster_command, connector_argument, connectors_argument
 from copycat_cli.configuration import HIDDEN, is_secret, secret_keys
 from copycat_cli.errors import CliError, ExitCode, RefusedError, UsageError
-from copycat_cli.output.blocks import Block, Lines, Table
-from copycat_cli.session import Session
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
+from copycat_cli.session import CommandSession
 from copycat_cli.waiting import wait_for, watch
 
 
@@ -43,14 +43,14 @@ def _health_block(status: ConnectorStateInfo) -> Iterator[Block]:
         return
     rows = [("all of it", status.health.state, "", status.health.reason or "")]
     rows += [(name, at.state, at.since or "", reason(at)) for name, at in _instances(status)]
-    yield Table(("", "HEALTH OR STATE", "SINCE", "WHY"), rows, "Health")
+    yield TableBlock(("", "HEALTH OR STATE", "SINCE", "WHY"), rows, "Health")
 
 
 _LIST_COLUMNS = ("NAME", "TYPE", "STATE", "TASKS", "CLASS")
 
 
 @cluster_command("list")
-def list_connectors(session: Session) -> None:
+def list_connectors(session: CommandSession) -> None:
     """List the connectors: type, state, tasks, class.
 
     \b
@@ -65,7 +65,7 @@ def list_connectors(session: Session) -> None:
             {"name": info.name, "class": info.config.get("connector.class"), **_list_states(status)}
             for status, info in found
         ],
-        Table(_LIST_COLUMNS, rows, empty="There are no connectors yet."),
+        TableBlock(_LIST_COLUMNS, rows, empty="There are no connectors yet."),
     )
     if not found:
         session.next(
@@ -108,7 +108,7 @@ COLUMNS = ("CONNECTOR", "INSTANCE", "STATE", "WORKER", "WHY")
 @click.pass_context
 def status(
     ctx: click.Context,
-    session: Session,
+    session: CommandSession,
     *,
     connectors: Sequence[str],
     watched: bool,
@@ -155,7 +155,7 @@ def _ctrl_c() -> SimpleQueue[None]:
     return ended
 
 
-def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> None:
+def _once(ctx: click.Context, session: CommandSession, connectors: Sequence[str]) -> None:
     found = get_statuses(session.rest, connectors)
     session.printer.show(found, _status_table(found))
     worst = next((each for each in found if failed(each)), found[0] if found else None)
@@ -169,7 +169,7 @@ def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> No
     ctx.exit(ExitCode.NO)
 
 
-def _show_each(session: Session, states: Iterable[list[ConnectorStateInfo]], *, moving: bool) -> None:
+def _show_each(session: CommandSession, states: Iterable[list[ConnectorStateInfo]], *, moving: bool) -> None:
     """Show each state in turn when it moves, else the last one only."""
     if moving:
         with session.printer.screen() as screen:
@@ -180,14 +180,14 @@ def _show_each(session: Session, states: Iterable[list[ConnectorStateInfo]], *, 
         session.printer.show(found, _status_table(found))
 
 
-def _status_table(statuses: Sequence[ConnectorStateInfo]) -> Table:
+def _status_table(statuses: Sequence[ConnectorStateInfo]) -> TableBlock:
     """Return one row for each connector and each task."""
     rows = [
         (each.name, what, at.state, at.worker_id, _why(each, at))
         for each in statuses
         for what, at in _instances(each)
     ]
-    return Table(COLUMNS, rows, empty="There are no connectors yet.")
+    return TableBlock(COLUMNS, rows, empty="There are no connectors yet.")
 
 
 _LATEST: Final = 5
@@ -197,7 +197,7 @@ _CIRCUIT: Final = "circuit"
 _OPENED: Final = "circuit opened"
 
 
-def _latest_acts(session: Session, connector: str) -> Sequence[ShownChange]:
+def _latest_acts(session: CommandSession, connector: str) -> Sequence[ShownChange]:
     """Return the newest acts; none for a cluster without a history, such as Apache Kafka Connect."""
     try:
         return get_history(session.rest, connector, kinds=[ACT], limit=_READ).changes
@@ -212,10 +212,10 @@ def _act_blocks(acts: Sequence[ShownChange]) -> Iterator[Block]:
         lines = [
             f"{_instance(each)}: open since {each.time}. {each.reason or ''}".rstrip() for each in opened
         ]
-        yield Lines(lines, "Circuit: no more restarts without a hand")
+        yield TextBlock(lines, "Circuit: no more restarts without a hand")
     if acts:
         rows = [(each.time, _instance(each), each.what, each.reason or "") for each in acts[:_LATEST]]
-        yield Table(("TIME", "", "WHAT", "WHY"), rows, "Done without a hand")
+        yield TableBlock(("TIME", "", "WHAT", "WHY"), rows, "Done without a hand")
 
 
 def _circuits(acts: Sequence[ShownChange]) -> list[ShownChange]:
@@ -233,7 +233,7 @@ def _instance(change: ShownChange) -> str:
 
 @cluster_command("describe")
 @connector_argument
-def describe(session: Session, connector: str) -> None:
+def describe(session: CommandSession, connector: str) -> None:
     """Show all about one connector, and why it failed.
 
     State, tasks, configuration, topics, traces, and what Copycat did by itself.
@@ -266,7 +266,7 @@ def describe(session: Session, connector: str) -> None:
     session.next(*next_steps(session, status))
 
 
-def _topics(session: Session, connector: str) -> list[str] | None:
+def _topics(session: CommandSession, connector: str) -> list[str] | None:
     try:
         return active_topics(session.rest, connector)
     except RefusedError:  # the workers may be configured not to track topics
@@ -277,14 +277,16 @@ def _blocks(
     found: ConnectorInfo, status: ConnectorStateInfo, config: dict[str, str], topics: list[str] | None
 ) -> Iterator[Block]:
     used = "not tracked" if topics is None else ", ".join(topics) or "none yet"
-    yield Lines((f"{found.type} connector, class {class_name(found)}", f"topics used: {used}"), found.name)
+    yield TextBlock(
+        (f"{found.type} connector, class {class_name(found)}", f"topics used: {used}"), found.name
+    )
     rows = [("connector", status.connector.state, status.connector.worker_id)]
     rows += [(f"task {task.id}", task.state, task.worker_id) for task in status.tasks]
-    yield Table(("", "STATE", "WORKER"), rows, "State")
+    yield TableBlock(("", "STATE", "WORKER"), rows, "State")
     yield from _health_block(status)
-    yield Table(("KEY", "VALUE"), list(config.items()), "Configuration")
+    yield TableBlock(("KEY", "VALUE"), list(config.items()), "Configuration")
     instances: list[tuple[str, ConnectorState | TaskState]] = [("the connector", status.connector)]
     instances += [(f"task {task.id}", task) for task in status.tasks]
     for name, instance in instances:
         if instance.trace:
-            yield Lines(instance.trace.rstrip().splitlines(), f"Why {name} is {instance.state}")
+            yield TextBlock(instance.trace.rstrip().splitlines(), f"Why {name} is {instance.state}")

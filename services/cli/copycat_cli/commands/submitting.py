@@ -38,15 +38,15 @@ from copycat_cli.errors import (
     RefusedError,
     UsageError,
 )
-from copycat_cli.output.blocks import Block, Lines, Table
-from copycat_cli.session import Session
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
+from copycat_cli.session import CommandSession
 
 files_argument = click.argument("files", type=FILE, nargs=-1, required=True)
 
 
 @cluster_command("create")
 @files_argument
-def create_connectors(session: Session, files: Sequence[Path]) -> None:
+def create_connectors(session: CommandSession, files: Sequence[Path]) -> None:
     """Create connectors from files.
 
     Refused where one of the name exists: see `copycat apply`.
@@ -76,7 +76,7 @@ def create_connectors(session: Session, files: Sequence[Path]) -> None:
 
 @cluster_command("apply")
 @files_argument
-def apply_files(session: Session, files: Sequence[Path]) -> None:
+def apply_files(session: CommandSession, files: Sequence[Path]) -> None:
     """Create connectors from files, or change them.
 
     Says what changed. Applying the same file again changes nothing. The whole configuration is replaced: a
@@ -92,7 +92,7 @@ def apply_files(session: Session, files: Sequence[Path]) -> None:
     _submit(session, files, created_only=False)
 
 
-def _submit(session: Session, files: Sequence[Path], *, created_only: bool) -> None:
+def _submit(session: CommandSession, files: Sequence[Path], *, created_only: bool) -> None:
     wanted = [read_connector_file(path) for path in files]  # all are read before any is sent
     done: list[Applied] = []
     try:
@@ -112,12 +112,12 @@ def _submit(session: Session, files: Sequence[Path], *, created_only: bool) -> N
         session.next((session.command("status", *names), "see how it is"))
 
 
-def _show(session: Session, done: Sequence[Applied]) -> None:
+def _show(session: CommandSession, done: Sequence[Applied]) -> None:
     session.printer.show(done, *(block for each in done for block in _blocks(each)))
 
 
 def _blocks(done: Applied) -> list[Block]:
-    lines = Lines((f"{done.name} {done.result}", *(f"  note: {note}" for note in done.notes)))
+    lines = TextBlock((f"{done.name} {done.result}", *(f"  note: {note}" for note in done.notes)))
     return [lines, table_of(done.changes, "BEFORE", "NOW")] if done.changes else [lines]
 
 
@@ -129,7 +129,7 @@ def _blocks(done: Applied) -> list[Block]:
     help="Name a connector, and a time to compare with: 2026-11-20T10:00Z, or 2h (ago).",
 )
 @click.pass_context
-def diff(ctx: click.Context, session: Session, file: Path, at: str | None) -> None:
+def diff(ctx: click.Context, session: CommandSession, file: Path, at: str | None) -> None:
     """Show how a file or an earlier time differs from the cluster.
 
     Ends with 0 when they are the same, 1 when they differ, 3 when there is no such connector. `+` is in the
@@ -158,7 +158,7 @@ def diff(ctx: click.Context, session: Session, file: Path, at: str | None) -> No
     ctx.exit(ExitCode.NO)
 
 
-def _diff_in_time(ctx: click.Context, session: Session, connector: str, at: str) -> None:
+def _diff_in_time(ctx: click.Context, session: CommandSession, connector: str, at: str) -> None:
     then = get_config_at(session.rest, connector, at)
     stored = get_connector(session.rest, connector).config
     found = changes(then, stored, secret_keys(session.rest, stored))
@@ -174,7 +174,7 @@ def _diff_in_time(ctx: click.Context, session: Session, connector: str, at: str)
 @cluster_command("validate")
 @file_argument
 @click.pass_context
-def validate(ctx: click.Context, session: Session, file: Path) -> None:
+def validate(ctx: click.Context, session: CommandSession, file: Path) -> None:
     """Have the cluster check a file; nothing is changed.
 
     Ends with 0 when it is valid, 4 when not. Each error is listed with its key and the reason.
@@ -188,14 +188,14 @@ def validate(ctx: click.Context, session: Session, file: Path) -> None:
     found = validation(session.rest, wanted.config)
     reasons, notes = errors_by_key(found), slips(found, wanted.config)
     tree = {"name": wanted.name, "valid": not reasons, "errors": reasons, "notes": notes}
-    noted = Lines([f"note: {note}" for note in notes])
+    noted = TextBlock([f"note: {note}" for note in notes])
     if not reasons:
         session.printer.did(tree, f"{wanted.name}: {wanted.shown} is valid", *noted.lines)
         session.next((session.command("apply", str(file)), "create or change the connector"))
         return
     rows = [(key, reason) for key, listed in reasons.items() for reason in listed]
     heading = f"{wanted.name}: {wanted.shown} is invalid, {len(rows)} error(s)"
-    session.printer.show(tree, Table(("KEY", "REASON"), rows, heading), noted)
+    session.printer.show(tree, TableBlock(("KEY", "REASON"), rows, heading), noted)
     session.next((session.command("plugins", found.name), "every key, with its default"))
     ctx.exit(ExitCode.REFUSED)
 
@@ -215,7 +215,7 @@ class _Edited:
 
 @cluster_command("edit")
 @connector_argument
-def edit(session: Session, connector: str) -> None:
+def edit(session: CommandSession, connector: str) -> None:
     """Change a connector's configuration in your editor.
 
     The editor is that of $VISUAL or $EDITOR. What you save is checked first. If it is invalid nothing is
@@ -242,14 +242,14 @@ def edit(session: Session, connector: str) -> None:
             f"Somebody else changed {connector} meanwhile; nothing was changed. Edit it again."
         )
     put_config(session.rest, connector, edited.config)
-    lines = Lines((f"{connector} {CHANGED}", *(f"  note: {note}" for note in edited.notes)))
+    lines = TextBlock((f"{connector} {CHANGED}", *(f"  note: {note}" for note in edited.notes)))
     session.printer.show(tree, lines, table_of(found, "BEFORE", "NOW"))
     session.next(
         (session.command("status", connector, options=("--wait-for", RUNNING)), "wait until it runs")
     )
 
 
-def _edited(session: Session, connector: str, text: str) -> _Edited | None:
+def _edited(session: CommandSession, connector: str, text: str) -> _Edited | None:
     """Return a valid configuration, asking again while it is not; None when the text was left as it is."""
     offered = text
     while (saved := _in_editor(offered)) != text:
@@ -272,7 +272,7 @@ def _in_editor(text: str) -> str:
         raise UsageError(f"{error.message}. Name your editor in EDITOR, e.g. EDITOR=nano") from error
 
 
-def _kept(session: Session, text: str, error: InvalidConfigError | ConnectorFileError) -> RefusedError:
+def _kept(session: CommandSession, text: str, error: InvalidConfigError | ConnectorFileError) -> RefusedError:
     with tempfile.NamedTemporaryFile("w", suffix=".properties", delete=False, encoding="utf-8") as file:
         file.write(text)
     how = f"Your text is kept; fix it, then: {session.command('apply', file.name)}"

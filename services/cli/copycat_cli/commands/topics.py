@@ -6,13 +6,13 @@ import click
 
 from copycat_cli.api.connectors import active_topics, get_connector, reset_topics
 from copycat_cli.command import cluster_command, connector_argument
-from copycat_cli.output.blocks import Table
-from copycat_cli.session import Session
+from copycat_cli.output.blocks import TableBlock
+from copycat_cli.session import CommandSession
 
 
 @cluster_command("get")
 @connector_argument
-def get(session: Session, connector: str) -> None:
+def get(session: CommandSession, connector: str) -> None:
     """Show the topics a connector has written to or read from.
 
     Since it was created, or since they were reset.
@@ -25,13 +25,13 @@ def get(session: Session, connector: str) -> None:
     found = active_topics(session.rest, connector)
     rows = [(topic,) for topic in found]
     empty = f"{connector} has used no topics yet."
-    session.printer.show({"name": connector, "topics": found}, Table(("TOPIC",), rows, empty=empty))
+    session.printer.show({"name": connector, "topics": found}, TableBlock(("TOPIC",), rows, empty=empty))
     session.next((session.command("topics reset", connector), "forget them"))
 
 
 @cluster_command("reset")
 @connector_argument
-def reset(session: Session, connector: str) -> None:
+def reset(session: CommandSession, connector: str) -> None:
     """Forget which topics a connector has used.
 
     The topics themselves stay.

@@ -7,13 +7,13 @@ from msgspec import UNSET
 
 from copycat_cli.api.workers import list_workers
 from copycat_cli.command import cluster_command
-from copycat_cli.errors import NotFoundError
-from copycat_cli.output.blocks import Table
-from copycat_cli.session import Session
+from copycat_cli.errors import UnknownNameError
+from copycat_cli.output.blocks import TableBlock
+from copycat_cli.session import CommandSession
 
 
 @cluster_command("workers")
-def workers(session: Session) -> None:
+def workers(session: CommandSession) -> None:
     """List the live workers and what each of them runs.
 
     \b
@@ -23,11 +23,11 @@ def workers(session: Session) -> None:
     """
     try:
         found = list_workers(session.rest)
-    except NotFoundError as error:
+    except UnknownNameError as error:
         where = "it is not Copycat; copycat status shows the workers of its tasks"
-        raise NotFoundError(f"This cluster does not list its workers: {where}") from error
+        raise UnknownNameError(f"This cluster does not list its workers: {where}") from error
     rows = [(each.worker_id, "leaving" if each.leaving else "live", _held(each)) for each in found]
-    session.printer.show(found, Table(("WORKER", "STATE", "RUNS"), rows, empty="No worker is live."))
+    session.printer.show(found, TableBlock(("WORKER", "STATE", "RUNS"), rows, empty="No worker is live."))
     session.next((session.command("status"), "how the connectors and tasks are"))
 
 

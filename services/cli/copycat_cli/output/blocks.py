@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """Rows under columns."""
 
     columns: Sequence[str]
@@ -18,11 +18,11 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TextBlock:
     """Text as it is."""
 
     lines: Sequence[str]
     title: str = ""
 
 
-Block = Table | Lines
+Block = TableBlock | TextBlock

@@ -10,7 +10,7 @@ from typing import Protocol
 import click
 import msgspec
 
-from copycat_cli.output.blocks import Block, Lines, Table
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
 
 TABLE, JSON = "table", "json"
 
@@ -47,7 +47,7 @@ class Printer:
 
     def did(self, tree: object, *lines: str) -> None:
         """Print what was done."""
-        self.show(tree, Lines(lines))
+        self.show(tree, TextBlock(lines))
 
     def show_first(self, *blocks: Block) -> None:
         """Print what a question is about, on stderr: it is no answer yet."""
@@ -100,7 +100,7 @@ def plain(blocks: Sequence[Block]) -> str:
 def _lines(block: Block) -> Iterator[str]:
     if block.title:
         yield block.title
-    if not isinstance(block, Table):
+    if not isinstance(block, TableBlock):
         yield from block.lines
     elif block.rows:
         yield from _aligned([block.columns, *block.rows])

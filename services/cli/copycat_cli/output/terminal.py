@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from copycat_cli.output.blocks import Block, Table
+from copycat_cli.output.blocks import Block, TableBlock
 
 _COLOURS = {
     "RUNNING": "green",
@@ -37,7 +37,7 @@ def pretty(blocks: Sequence[Block]) -> Group:
 def _parts(block: Block) -> Iterator[RenderableType]:
     if block.title:
         yield Text(f"\n{block.title}", style="bold")
-    if not isinstance(block, Table):
+    if not isinstance(block, TableBlock):
         yield from map(Text, block.lines)
     elif block.rows:
         yield _table(block)
@@ -45,7 +45,7 @@ def _parts(block: Block) -> Iterator[RenderableType]:
         yield Text(block.empty, style="dim")
 
 
-def _table(block: Table) -> RichTable:
+def _table(block: TableBlock) -> RichTable:
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in block.columns:
         table.add_column(column, overflow="fold")

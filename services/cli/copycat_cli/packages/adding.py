@@ -16,9 +16,9 @@ import msgspec
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from copycat_cli.errors import NotFoundError, PluginPackageError
+from copycat_cli.errors import PluginPackageError, UnknownNameError
 from copycat_cli.packages.loading import Loaded, load_in_process_of_its_own
-from copycat_cli.packages.record import Kind, PackageRecord, Recorded, Source
+from copycat_cli.packages.record import PackageKind, PackageRecord, Recorded, Source
 
 _INSTALL_TIMEOUT_SECONDS = 900.0
 _SHOWN_LINES = 30
@@ -185,7 +185,7 @@ class PluginPackages:
         recorded = {each.name: each for each in self._record.read()}
         if name not in recorded:
             known = f"added were {', '.join(recorded)}" if recorded else "none were added"
-            raise NotFoundError(f"{name} is not a package of plugins that was added: {known}")
+            raise UnknownNameError(f"{name} is not a package of plugins that was added: {known}")
         _Installer().uninstall(recorded[name].brought)
         self._record.forget(name)
         self.restore()
@@ -271,7 +271,7 @@ class PluginPackages:
 
 def _pinned(source: Source, installed: Mapping[str, str]) -> str:
     """Return what to write down: of a package from an index, the very version that was installed."""
-    if source.kind is not Kind.PACKAGE:
+    if source.kind is not PackageKind.PACKAGE:
         return source.text
     requirement = Requirement(source.text)
     extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""

@@ -21,7 +21,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from copycat_cli.errors import PluginPackageError, UsageError
 
 
-class Kind(Enum):
+class PackageKind(Enum):
     """What the user named; the value is how the record and `copycat plugins list` say it."""
 
     PACKAGE = "package"
@@ -33,7 +33,7 @@ class Kind(Enum):
 class Source:
     """A package of plugins that can be installed."""
 
-    kind: Kind
+    kind: PackageKind
     name: str
     """The canonical name of the package."""
     text: str
@@ -42,7 +42,7 @@ class Source:
     @property
     def arguments(self) -> tuple[str, ...]:
         """What an installer is given. A folder is used in place: an edit counts after a restart."""
-        return ("--editable", self.text) if self.kind is Kind.FOLDER else (self.text,)
+        return ("--editable", self.text) if self.kind is PackageKind.FOLDER else (self.text,)
 
 
 def read_source(text: str) -> Source:
@@ -78,7 +78,7 @@ def _wheel(path: Path) -> Source:
             f"{path.name} is not the name of a wheel (NAME-VERSION-PYTHON-ABI-PLATFORM.whl): "
             "wheels must keep the name they were built with"
         ) from error
-    return Source(Kind.WHEEL, name, str(path.resolve()))
+    return Source(PackageKind.WHEEL, name, str(path.resolve()))
 
 
 def _folder(folder: Path) -> Source:
@@ -91,7 +91,7 @@ def _folder(folder: Path) -> Source:
         raise UsageError(f"{file} has no name under [project]: give the package one") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} is not valid TOML: {error}") from error
-    return Source(Kind.FOLDER, canonicalize_name(str(name)), str(folder))
+    return Source(PackageKind.FOLDER, canonicalize_name(str(name)), str(folder))
 
 
 def _package(text: str) -> Source:
@@ -102,7 +102,7 @@ def _package(text: str) -> Source:
             f"{text!r} is not the name of a package, such as copycat-orders or 'copycat-orders>=1.2', "
             "nor a wheel or a folder that exists"
         ) from error
-    return Source(Kind.PACKAGE, canonicalize_name(requirement.name), str(requirement))
+    return Source(PackageKind.PACKAGE, canonicalize_name(requirement.name), str(requirement))
 
 
 PROJECT_ENVIRONMENT = ".venv"
@@ -114,7 +114,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
     name: str
     """Its canonical name."""
-    kind: Kind
+    kind: PackageKind
     """What it was added from."""
     source: str
     """The requirement with the version that was installed, or the absolute path of the wheel or folder."""
@@ -184,17 +184,17 @@ class PackageRecord:
 
     def keep_wheel(self, source: Source) -> Source:
         """Copy a wheel into the record; any other source is returned as it is."""
-        if source.kind is not Kind.WHEEL:
+        if source.kind is not PackageKind.WHEEL:
             return source
         kept = self._folder / "wheels" / Path(source.text).name
         if kept != Path(source.text):
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source.text, kept)
-        return Source(Kind.WHEEL, source.name, str(kept))
+        return Source(PackageKind.WHEEL, source.name, str(kept))
 
     @staticmethod
     def _drop_wheel(plugin: Recorded, kept: str = "") -> None:
-        if plugin.kind is Kind.WHEEL and plugin.source != kept:
+        if plugin.kind is PackageKind.WHEEL and plugin.source != kept:
             Path(plugin.source).unlink(missing_ok=True)
 
     def _write(self, plugins: list[Recorded]) -> None:

@@ -28,7 +28,7 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.state import ConfigState, ConnectorFacts
+from copycat_config.domain.state import ConfigFacts, ConfigState
 from copycat_config.domain.views import ConnectorView, find_connector, list_connectors, view_of
 
 
@@ -46,7 +46,7 @@ def connector_message(view: ConnectorView) -> pb.Connector:
     )
 
 
-def listed_message(name: str, facts: ConnectorFacts) -> pb.Connector | None:
+def listed_message(name: str, facts: ConfigFacts) -> pb.Connector | None:
     """Return the message of what is known under a name, or None when that is no connector."""
     view = view_of(name, facts)
     return None if view is None else connector_message(view)

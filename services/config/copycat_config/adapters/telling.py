@@ -22,7 +22,7 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.state import ConfigState, ConnectorFacts
+from copycat_config.domain.state import ConfigFacts, ConfigState
 
 #: The history leaves these out: they follow from a configuration, or concern no connector.
 NOT_IN_HISTORY: Final = (
@@ -46,7 +46,7 @@ def tell(event: ConfigEvent, before: ConfigState | None) -> Iterable[PastChange]
             return ()
 
 
-def _config(name: str, facts: ConnectorFacts | None, config: Config | None) -> PastChange:
+def _config(name: str, facts: ConfigFacts | None, config: Config | None) -> PastChange:
     """`deleted` and `created` say of themselves what was there before."""
     known = None if facts is None else facts.config
     what = "deleted" if config is None else "created" if facts is not None and known is None else "configured"

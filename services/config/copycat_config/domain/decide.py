@@ -40,7 +40,7 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.state import ConfigState, ConnectorFacts
+from copycat_config.domain.state import ConfigFacts, ConfigState
 
 _MAX_NAME_BYTES = 1024
 """Keeps a key far below what Kafka allows, and `connect-<name>` usable as a group id."""
@@ -91,14 +91,14 @@ def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...
     return events
 
 
-def _existing(connector: str, state: ConfigState) -> ConnectorFacts:
+def _existing(connector: str, state: ConfigState) -> ConfigFacts:
     facts = state.facts(connector)
     if facts.config is None:
         raise UnknownConnectorError(connector)
     return facts
 
 
-def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+def _put_connector(command: PutConnector, facts: ConfigFacts) -> tuple[ConfigEvent, ...]:
     _check_name(command.connector, "name")
     configured = ConnectorConfigured(command.connector, command.config)
     if facts.config is None:
@@ -117,7 +117,7 @@ def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[Config
     return target if facts.config == command.config else (*target, configured)
 
 
-def _set_target(connector: str, target: TargetState, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+def _set_target(connector: str, target: TargetState, facts: ConfigFacts) -> tuple[ConfigEvent, ...]:
     """Change only what differs; the task set is emptied before the state says STOPPED."""
     events: list[ConfigEvent] = []
     if target is TargetState.STOPPED and (facts.task_count != 0 or facts.inconsistent):
@@ -127,7 +127,7 @@ def _set_target(connector: str, target: TargetState, facts: ConnectorFacts) -> t
     return tuple(events)
 
 
-def _put_tasks(command: PutTaskConfigs, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+def _put_tasks(command: PutTaskConfigs, facts: ConfigFacts) -> tuple[ConfigEvent, ...]:
     if command.tasks and facts.target_in_force is TargetState.STOPPED:
         raise ConnectorStoppedError(command.connector)
     if command.applied != facts.config:
@@ -138,7 +138,7 @@ def _put_tasks(command: PutTaskConfigs, facts: ConnectorFacts) -> tuple[ConfigEv
     return (*tasks, TaskSetCommitted(command.connector, len(command.tasks)))
 
 
-def _in_force(command: PutTaskConfigs, facts: ConnectorFacts) -> bool:
+def _in_force(command: PutTaskConfigs, facts: ConfigFacts) -> bool:
     """Return whether this set, made from this configuration, holds; converters may change without the set."""
     return (
         not facts.inconsistent
@@ -148,7 +148,7 @@ def _in_force(command: PutTaskConfigs, facts: ConnectorFacts) -> bool:
     )
 
 
-def _record_fencing(command: RecordFencing, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+def _record_fencing(command: RecordFencing, facts: ConfigFacts) -> tuple[ConfigEvent, ...]:
     """Note it only of the set for which it was done: of a newer one, tasks may run that nobody fenced."""
     if (command.task_generation, command.count) != (facts.task_generation, facts.size):
         raise TasksChangedError(command.connector)

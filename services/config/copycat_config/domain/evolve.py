@@ -21,7 +21,7 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.state import NOTHING, ConfigState, ConnectorFacts
+from copycat_config.domain.state import NOTHING, ConfigFacts, ConfigState
 
 AboutConnector: TypeAlias = (
     ConnectorConfigured
@@ -44,7 +44,7 @@ def evolve(state: ConfigState, event: ConfigEvent) -> ConfigState:
     return ConfigState(state.connectors.set(event.connector, facts))
 
 
-def _step(facts: ConnectorFacts, event: AboutConnector) -> ConnectorFacts:
+def _step(facts: ConfigFacts, event: AboutConnector) -> ConfigFacts:
     match event:
         case ConnectorConfigured(_, config):
             after = replace(facts, config=config)
@@ -65,14 +65,14 @@ def _step(facts: ConnectorFacts, event: AboutConnector) -> ConnectorFacts:
     return after
 
 
-def _removed(facts: ConnectorFacts) -> ConnectorFacts:
+def _removed(facts: ConfigFacts) -> ConfigFacts:
     """Forget the connector; what must outlive it for a namesake stays."""
     return replace(
         facts, config=None, tasks=Map(), task_count=None, deferred=None, applied=None, orphaned=False
     )
 
 
-def _committed(facts: ConnectorFacts, count: int) -> ConnectorFacts:
+def _committed(facts: ConfigFacts, count: int) -> ConfigFacts:
     if facts.config is None:
         # The set belonged to a deleted or overwritten configuration whose record compaction took away.
         return replace(_removed(facts), orphaned=True)
@@ -94,5 +94,5 @@ def _complete(deferred: Map[int, Config] | None, count: int) -> bool:
     return len(known) >= count and all(index in known for index in range(count))
 
 
-def _without(connectors: Map[str, ConnectorFacts], connector: str) -> Map[str, ConnectorFacts]:
+def _without(connectors: Map[str, ConfigFacts], connector: str) -> Map[str, ConfigFacts]:
     return connectors.delete(connector) if connector in connectors else connectors

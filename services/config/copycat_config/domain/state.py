@@ -9,7 +9,7 @@ from immutables import Map
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectorFacts:
+class ConfigFacts:
     """All that is known under one connector name, as Kafka's reader keeps it; the default knows nothing."""
 
     config: Config | None = None
@@ -57,11 +57,11 @@ class ConnectorFacts:
 class ConfigState:
     """Every connector name anything is known about; names about which nothing is known leave no trace."""
 
-    connectors: Map[str, ConnectorFacts] = field(default_factory=Map)
+    connectors: Map[str, ConfigFacts] = field(default_factory=Map)
 
-    def facts(self, connector: str) -> ConnectorFacts:
+    def facts(self, connector: str) -> ConfigFacts:
         """Return what is known under a name."""
         return self.connectors.get(connector, NOTHING)
 
 
-NOTHING = ConnectorFacts()
+NOTHING = ConfigFacts()

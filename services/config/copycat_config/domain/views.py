@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from copycat_connect.cluster import Config, TargetState
 
 from copycat_config.domain.errors import UnknownConnectorError
-from copycat_config.domain.state import ConfigState, ConnectorFacts
+from copycat_config.domain.state import ConfigFacts, ConfigState
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ConnectorView:
     """A number of tasks is on record for fencing: tasks of it have written in transactions."""
 
 
-def view_of(name: str, facts: ConnectorFacts) -> ConnectorView | None:
+def view_of(name: str, facts: ConfigFacts) -> ConnectorView | None:
     """Return what is known under a name as a connector, or None when it has no configuration."""
     if facts.config is None:
         return None
@@ -68,6 +68,6 @@ def list_connectors(state: ConfigState) -> tuple[ConnectorView, ...]:
     return tuple(view for view in views if view is not None)
 
 
-def _outdated(facts: ConnectorFacts) -> bool:
+def _outdated(facts: ConfigFacts) -> bool:
     """A new connector has no set yet; one whose set compaction orphaned had one that cannot be read."""
     return facts.orphaned or (facts.task_count is not None and facts.applied != facts.config)

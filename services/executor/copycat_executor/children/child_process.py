@@ -20,8 +20,8 @@ from copycat_executor.pipes.messages import (
     Answer,
     Ask,
     Call,
-    Message,
     Ping,
+    PipeMessage,
     Ready,
     Refusal,
     Reply,
@@ -60,7 +60,7 @@ E_contra = TypeVar("E_contra", contravariant=True)
 class Owner(Protocol[E_contra]):
     """What makes one child process different from another; `E_contra` is the union of its own events."""
 
-    def first_message(self) -> Message | None:
+    def first_message(self) -> PipeMessage | None:
         """Return what a new process is sent before anything else, if anything is."""
 
     def heard(self, event: E_contra) -> None:
@@ -89,7 +89,7 @@ class Owner(Protocol[E_contra]):
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Generic[E]):
+class ChildProgram(Generic[E]):
     """What a child process runs."""
 
     start: Callable[[], Awaitable[PipedProcess]]
@@ -107,7 +107,7 @@ class Program(Generic[E]):
 class ChildProcess(Generic[E]):
     """Runs one process at a time; when it dies, the calls under way fail and another takes its place."""
 
-    def __init__(self, program: Program[E], owner: Owner[E]) -> None:
+    def __init__(self, program: ChildProgram[E], owner: Owner[E]) -> None:
         """Prepare; `run` starts it."""
         self._program = program
         self._owner = owner
@@ -165,7 +165,7 @@ class ChildProcess(Generic[E]):
         finally:
             self._calls.remove(opened)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: PipeMessage) -> None:
         """Send what is not answered; lost while there is no process."""
         if self._ready.is_set():
             self._write(message)
@@ -337,7 +337,7 @@ class ChildProcess(Generic[E]):
             case _:
                 self._owner.heard(message)
 
-    def _write(self, message: Message) -> None:
+    def _write(self, message: PipeMessage) -> None:
         if self._process is not None:
             self._process.write(message)
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from copycat_executor.children.child_process import ChildProcess, Program
+from copycat_executor.children.child_process import ChildProcess, ChildProgram
 from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.pipes.authors import tag_of
@@ -131,7 +131,7 @@ class ConnectorProcess:
             ended: Judges its end, before another is started; returns the error of its open calls.
         """
         self._owner = _Owner(heard, ended)
-        program: Program[ProcessEvent] = Program(
+        program: ChildProgram[ProcessEvent] = ChildProgram(
             start, "connectors", FROM_CONNECTORS, start_seconds=START_TIMEOUT_SECONDS
         )
         self._child = ChildProcess(program, self._owner)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Final, Protocol
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
 from copycat_executor.children.question_processes import QuestionProcesses
 from copycat_executor.children.template import Template
@@ -71,7 +71,7 @@ class _Place:
 class ConnectorProcesses:
     """Runs author code of connectors, each in the process where it harms nobody else."""
 
-    def __init__(self, worker: Mapping[str, str], jobs: Jobs) -> None:
+    def __init__(self, worker: Mapping[str, str], jobs: BackgroundJobs) -> None:
         """Keep the worker's properties, which the processes get."""
         self._template = Template(worker)
         self._jobs = jobs

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, to_line
-from copycat_executor.pipes.messages import Message
+from copycat_executor.pipes.messages import PipeMessage
 from copycat_executor.pipes.processor_time import thread_seconds
 
 
@@ -65,7 +65,7 @@ class PipedProcess:
         """How many threads it has; none once it has ended."""
         return sum(1 for _ in Path(f"/proc/{self._process.pid}/task").glob("*"))
 
-    def write(self, message: Message) -> None:
+    def write(self, message: PipeMessage) -> None:
         """Write a message; lost when the process is dead, which is noticed where it is read."""
         with suppress(ConnectionError):
             self._input.write(to_line(message))

@@ -11,8 +11,8 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConnectError, CopycatError
 from copycat_rpc.errors import code_of
 
-from copycat_executor.background import Jobs
-from copycat_executor.children.child_process import ChildProcess, Program
+from copycat_executor.background import BackgroundJobs
+from copycat_executor.children.child_process import ChildProcess, ChildProgram
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
@@ -73,7 +73,7 @@ class Queries:
     def __init__(
         self,
         worker: Mapping[str, str],
-        jobs: Jobs,
+        jobs: BackgroundJobs,
         *,
         module: str = MODULE,
         deadline_seconds: float = QUERY_TIMEOUT_SECONDS,
@@ -81,7 +81,7 @@ class Queries:
         """Keep the worker's properties; nothing is started yet. `module` is what the engine runs."""
         self._jobs = jobs
         self._deadline_seconds = deadline_seconds
-        program: Program[Never] = Program(
+        program: ChildProgram[Never] = ChildProgram(
             partial(PipedProcess.start, module), "queries", FROM_QUERIES, GRACE_SECONDS
         )
         self._process = ChildProcess(program, _Owner(worker))

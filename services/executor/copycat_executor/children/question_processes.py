@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
 from copycat_executor.children.open_calls import PluginError, now_text
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
@@ -50,7 +50,7 @@ class _Answerer:
 class QuestionProcesses:
     """Answers questions, each where no other code runs."""
 
-    def __init__(self, make: Callable[[Ended], ConnectorProcess], jobs: Jobs) -> None:
+    def __init__(self, make: Callable[[Ended], ConnectorProcess], jobs: BackgroundJobs) -> None:
         """`make` makes a process, given who judges its end; `jobs` run them."""
         self._make = make
         self._jobs = jobs

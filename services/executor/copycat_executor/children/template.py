@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final, assert_never
 
 from copycat_executor.children import plugin_watch
-from copycat_executor.children.child_process import ChildProcess, Program
+from copycat_executor.children.child_process import ChildProcess, ChildProgram
 from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.children.plugin_watch import PluginWatch
 from copycat_executor.domain.errors import PluginProcessGoneError
@@ -155,7 +155,7 @@ class Template:
         """Keep the worker's properties, which the process gets; `module` is what it runs."""
         self._module = module
         self._owner = _Owner(dict(worker))
-        program: Program[TemplateEvent] = Program(self._start, "connectors", FROM_TEMPLATE)
+        program: ChildProgram[TemplateEvent] = ChildProgram(self._start, "connectors", FROM_TEMPLATE)
         self._child = ChildProcess(program, self._owner)
         self._connections: socket.socket | None = None
         self._numbers = itertools.count(1)

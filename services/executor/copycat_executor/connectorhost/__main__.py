@@ -20,7 +20,7 @@ from copycat_telemetry.output import call_process, take_output
 from copycat_telemetry.printing import limit_printing
 
 from copycat_executor.connectorhost.dispatch import Dispatcher
-from copycat_executor.connectorhost.template import Loading, Template
+from copycat_executor.connectorhost.template import CopyMaker, Loading
 from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
 from copycat_executor.pipes.connector_messages import (
     FIRST_LINE,
@@ -56,7 +56,7 @@ def main() -> None:
     def be_copy(connection: socket.socket) -> NoReturn:
         _be_copy(connection, begin, plugins, placeholders)
 
-    template = Template(lines, answers, begin.connections, output.reader, be_copy)
+    template = CopyMaker(lines, answers, begin.connections, output.reader, be_copy)
     on_spark = [spec for spec in plugins.all() if spec.on_spark]
     names = tuple(name for spec in on_spark for name in (spec.class_name, *plugins.aliases(spec)))
     out.write(PluginsLoaded(failed_entry_points(plugins.unloadable), names))

@@ -19,7 +19,7 @@ from copycat_telemetry.output import MAX_NAMED
 
 from copycat_executor.connectorhost.instance import ConnectorInstance
 from copycat_executor.connectorhost.query_checks import QueryChecks
-from copycat_executor.connectorhost.questions import Question, from_json
+from copycat_executor.connectorhost.questions import AuthorQuestion, from_json
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.watchdog import CONNECTOR_MEMORY_MAX, Watchdog
 from copycat_executor.pipeline.task.memory import memory_limit
@@ -35,11 +35,11 @@ from copycat_executor.pipes.connector_messages import (
     FindPlugin,
     ListPlugins,
     MakeTaskConfigs,
-    OffsetEffect,
     ProcessEnds,
+    ProposedEffect,
+    ProposedOffset,
     QueryChecked,
     QuestionCall,
-    SourceOffset,
     StartConnector,
     StopConnector,
     ToConnectors,
@@ -66,7 +66,7 @@ class Dispatcher:
         self._queries = QueryChecks(out.write)
         self._resources = ConnectorResources(plugins, placeholders, self._queries, worker)
         self._instances: dict[int, ConnectorInstance] = {}
-        self._questions: dict[int, Question] = {}
+        self._questions: dict[int, AuthorQuestion] = {}
         self._out = out
         self._run_connectors = run_connectors
         limit = memory_limit(worker.get(CONNECTOR_MEMORY_MAX))
@@ -101,13 +101,13 @@ class Dispatcher:
             case StartConnector() | MakeTaskConfigs() | StopConnector():
                 self._run_connector(number, call)
             case ListPlugins():
-                self._ask(number, call, Question.plugins)
+                self._ask(number, call, AuthorQuestion.plugins)
             case DescribeKeys(plugin=plugin, version=version):
-                self._ask(number, call, partial(Question.keys, name=plugin, wanted=version))
+                self._ask(number, call, partial(AuthorQuestion.keys, name=plugin, wanted=version))
             case FindPlugin(config=config):
-                self._ask(number, call, partial(Question.plugin_of, written=config))
+                self._ask(number, call, partial(AuthorQuestion.plugin_of, written=config))
             case ValidateConfig(config=config):
-                self._ask(number, call, partial(Question.validate, written=config))
+                self._ask(number, call, partial(AuthorQuestion.validate, written=config))
             case AlterOffsets() | ExplainOffsets() | FindOffsets():
                 self._ask_about_offsets(number, call)
             case _:
@@ -116,7 +116,7 @@ class Dispatcher:
     def _ask_about_offsets(self, number: int, call: AlterOffsets | ExplainOffsets | FindOffsets) -> None:
         match call:
             case AlterOffsets():
-                self._ask(number, call, partial(Question.alter_offsets, wanted=call))
+                self._ask(number, call, partial(AuthorQuestion.alter_offsets, wanted=call))
             case ExplainOffsets():
                 self._ask(number, call, partial(_explained, wanted=call))
             case FindOffsets():
@@ -124,9 +124,9 @@ class Dispatcher:
             case _:
                 assert_never(call)
 
-    def _ask(self, number: int, call: QuestionCall[T], answer: Callable[[Question], T]) -> None:
+    def _ask(self, number: int, call: QuestionCall[T], answer: Callable[[AuthorQuestion], T]) -> None:
         """Answer in a thread of its own."""
-        question = Question(self._resources, number, authors_of(call), self._out)
+        question = AuthorQuestion(self._resources, number, authors_of(call), self._out)
         self._questions[number] = question
 
         def reply() -> None:
@@ -180,7 +180,7 @@ _EXPLAINING = "asking what a change of offsets would do of connector"
 _FINDING = "asking for the offsets of a time of connector"
 
 
-def _explained(question: Question, wanted: ExplainOffsets) -> tuple[OffsetEffect | None, ...] | None:
+def _explained(question: AuthorQuestion, wanted: ExplainOffsets) -> tuple[ProposedEffect | None, ...] | None:
     """Ask a source connector what moves would do.
 
     Raises:
@@ -201,12 +201,12 @@ def _explained(question: Question, wanted: ExplainOffsets) -> tuple[OffsetEffect
             f"explain_offsets told {len(effects)} effects of {len(moves)} moves: one of each is wanted"
         )
     return tuple(
-        None if effect is None else OffsetEffect(effect.repeated, effect.skipped, effect.unit)
+        None if effect is None else ProposedEffect(effect.repeated, effect.skipped, effect.unit)
         for effect in effects
     )
 
 
-def _found(question: Question, wanted: FindOffsets) -> tuple[SourceOffset, ...] | None:
+def _found(question: AuthorQuestion, wanted: FindOffsets) -> tuple[ProposedOffset, ...] | None:
     """Ask a source connector for its offsets of a time."""
     kind, connector, given = question.connector(wanted.config, _FINDING)
     if kind is not PluginKind.SOURCE:
@@ -221,7 +221,7 @@ def _found(question: Question, wanted: FindOffsets) -> tuple[SourceOffset, ...] 
         written = _compact(partition)
         # The bytes of a partition are its identity: those of a known one are kept.
         kept = texts.get(in_any_order(written), written)
-        answers.append(SourceOffset(kept, None if offset is None else _compact(offset)))
+        answers.append(ProposedOffset(kept, None if offset is None else _compact(offset)))
     return tuple(answers)
 
 

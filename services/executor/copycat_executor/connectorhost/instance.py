@@ -22,7 +22,7 @@ from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpEr
 from copycat_executor.connectorhost.plugin_answers import identity
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.authors import connector_author, tag_of
 from copycat_executor.pipes.connector_messages import (
     ConnectorFailed,
@@ -76,7 +76,7 @@ class ConnectorInstance:
         """Run a job in the connector's thread, after those before it."""
         self.thread.submit(job)
 
-    def start(self) -> Plugin:
+    def start(self) -> UsedPlugin:
         """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
         self._config = Resolved.of(self._config.raw, self._resources.placeholders)
         spec = connector_plugin(self._config.values, self._resources.plugins)

@@ -10,13 +10,13 @@ from copycat_connect.plugin.spec import LISTED, PluginSpec
 from copycat_connect.validation import ConfigInfo, ConfigInfos
 
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.plugin_facts import (
     KeyDefinition,
     ListedPlugin,
     PluginListing,
     ValidatedKey,
-    Validation,
+    ValidationFacts,
 )
 
 UNDEFINED = "undefined"
@@ -32,9 +32,9 @@ def listing(plugins: Plugins) -> PluginListing:
     return PluginListing(tuple(listed), tuple(plugins.unloadable))
 
 
-def identity(spec: PluginSpec) -> Plugin:
+def identity(spec: PluginSpec) -> UsedPlugin:
     """Say which plugin it is."""
-    return Plugin(spec.class_name, spec.kind.value, version(spec))
+    return UsedPlugin(spec.class_name, spec.kind.value, version(spec))
 
 
 def version(spec: PluginSpec) -> str | None:
@@ -59,9 +59,9 @@ def key_definition(key: ConfigKey, name: str) -> KeyDefinition:
     )
 
 
-def validation(infos: ConfigInfos, spec: PluginSpec, config: Resolved) -> Validation:
+def validation(infos: ConfigInfos, spec: PluginSpec, config: Resolved) -> ValidationFacts:
     """Describe what validation found, without a resolved secret in it."""
-    return Validation(
+    return ValidationFacts(
         name=infos.name,
         kind=spec.kind.value,
         error_count=infos.error_count,

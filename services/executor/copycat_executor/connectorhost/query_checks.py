@@ -9,7 +9,7 @@ from copycat_connect.errors import ConfigError, ConnectError, CopycatError
 
 from copycat_executor.pipeline.task.answers import Answers
 from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked, RowTextAsked
-from copycat_executor.pipes.messages import Message
+from copycat_executor.pipes.messages import PipeMessage
 
 #: The engine may have to start first; who asked for the validation has a deadline of its own.
 ANSWER_TIMEOUT_SECONDS: Final = 300.0
@@ -18,7 +18,7 @@ ANSWER_TIMEOUT_SECONDS: Final = 300.0
 class QueryChecks:
     """A `QueryEngine` that asks the executor; as a `TransformationContext` it is what transformations get."""
 
-    def __init__(self, send: Callable[[Message], None]) -> None:
+    def __init__(self, send: Callable[[PipeMessage], None]) -> None:
         self._send = send
         self._answers: Answers[str] = Answers("The query engine", ANSWER_TIMEOUT_SECONDS)
 

@@ -18,12 +18,12 @@ from copycat_executor.connectorhost.author_thread import AuthorThread, Job
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.authors import tag_of
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import AlterOffsets
 from copycat_executor.pipes.messages import StageReached
-from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Validation
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, ValidationFacts
 
 # Kafka Connect's stage texts: they say what a request that ran out of time was waiting for.
 RESOLVING = "resolving transformed configuration properties for the connector"
@@ -31,7 +31,7 @@ DEFINING = "retrieving the configuration definition from the connector"
 ALTERING = "modifying offsets for connector"
 
 
-class Question:
+class AuthorQuestion:
     """One call, answered in a thread of its own; author code may raise anything."""
 
     def __init__(
@@ -80,11 +80,11 @@ class Question:
             raise UnlistedPluginError(name)
         return tuple(key_definition(key, key.name) for key in plugin_keys(spec))
 
-    def plugin_of(self, written: Mapping[str, str | None]) -> Plugin:
+    def plugin_of(self, written: Mapping[str, str | None]) -> UsedPlugin:
         """Find the plugin of a configuration."""
         return identity(connector_plugin(self._resolve(written).values, self._resources.plugins))
 
-    def validate(self, written: Mapping[str, str | None]) -> Validation:
+    def validate(self, written: Mapping[str, str | None]) -> ValidationFacts:
         """Validate a configuration by the framework's rules and by the connector itself."""
         config = self._resolve(written)
         self._stage(DEFINING)

@@ -55,7 +55,7 @@ class Loading:
             os._exit(0)
 
 
-class Template:
+class CopyMaker:
     """Makes copies of this process until the executor closes our input."""
 
     def __init__(

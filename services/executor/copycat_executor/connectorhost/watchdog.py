@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from copycat_executor.connectorhost.author_thread import GivenUpError
 from copycat_executor.connectorhost.instance import ConnectorInstance
-from copycat_executor.connectorhost.questions import Question
+from copycat_executor.connectorhost.questions import AuthorQuestion
 from copycat_executor.pipeline.task.memory import LONGEST_INTERVAL_SECONDS, MemoryBound, memory_error
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ GIVEN_UP_PROCESSOR_SECONDS: Final = 1.0
 MAX_GIVEN_UP: Final = 20
 WATCHDOG_EXIT_CODE: Final = 4
 #: Author code that is looked after: a connector, or a question about a configuration.
-Watched: TypeAlias = ConnectorInstance | Question
+Watched: TypeAlias = ConnectorInstance | AuthorQuestion
 
 
 class Watchdog:

@@ -13,7 +13,7 @@ from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_telemetry.context import about
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.open_calls import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
@@ -49,7 +49,7 @@ class ConnectorActions:
         calls: ConnectorCalls,
         publishing: Publishing,
         *,
-        jobs: Jobs,
+        jobs: BackgroundJobs,
         spans: RecentSpans,
     ) -> None:
         self._runs = runs

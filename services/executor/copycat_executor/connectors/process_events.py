@@ -13,7 +13,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
@@ -36,7 +36,7 @@ ASKING: Final = RetryPolicy(first=1.0, factor=2.0, ceiling=30.0, give_up_after=6
 class Reloading:
     """Asks for restarts where values have expired: of the tasks, too, which read them by themselves."""
 
-    def __init__(self, services: ServiceStubs, jobs: Jobs) -> None:
+    def __init__(self, services: ServiceStubs, jobs: BackgroundJobs) -> None:
         self._services = services
         self._jobs = jobs
 
@@ -65,7 +65,7 @@ class ProcessEvents:
         connectors: ConnectorActions,
         reloading: Reloading,
         queries: Queries,
-        jobs: Jobs,
+        jobs: BackgroundJobs,
     ) -> None:
         self._reloading = reloading
         self._connectors = connectors

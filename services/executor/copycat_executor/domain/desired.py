@@ -26,7 +26,7 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class AssignedGeneration:
     """The worker and the generation that the scheduler gave an instance."""
 
     worker_id: str
@@ -67,19 +67,19 @@ class WantedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Desired:
+class DesiredWork:
     """All this worker should run."""
 
     connectors: Mapping[str, WantedConnector]
     tasks: Mapping[Instance, WantedTask]
 
 
-NOTHING = Desired({}, {})
+NOTHING = DesiredWork({}, {})
 
 
 def assign(
-    before: Assigned | None, worker_id: str, generation: int, partitions: tuple[TopicPartition, ...]
-) -> Assigned:
+    before: AssignedGeneration | None, worker_id: str, generation: int, partitions: tuple[TopicPartition, ...]
+) -> AssignedGeneration:
     """Return the assignment that follows `before` in the log.
 
     A new generation on the same worker, with no gap in between, continues its hold: what an earlier start of
@@ -87,10 +87,10 @@ def assign(
     """
     continued = before is not None and before.worker_id == worker_id
     since = before.since if continued and before is not None else generation
-    return Assigned(worker_id, generation, since, partitions)
+    return AssignedGeneration(worker_id, generation, since, partitions)
 
 
-def generation_for(generation: int, assigned: Assigned | None, worker_id: str) -> int:
+def generation_for(generation: int, assigned: AssignedGeneration | None, worker_id: str) -> int:
     """Return the generation under which to commit what a start of `generation` achieved."""
     if assigned is None or assigned.worker_id != worker_id or generation < assigned.since:
         return generation
@@ -98,8 +98,8 @@ def generation_for(generation: int, assigned: Assigned | None, worker_id: str) -
 
 
 def desired(
-    configured: Mapping[str, Configured], assigned: Mapping[Instance, Assigned], worker_id: str
-) -> Desired:
+    configured: Mapping[str, Configured], assigned: Mapping[Instance, AssignedGeneration], worker_id: str
+) -> DesiredWork:
     """Join assignments and configurations; what lacks one of the two is not wanted."""
     connectors: dict[str, WantedConnector] = {}
     tasks: dict[Instance, WantedTask] = {}
@@ -111,10 +111,10 @@ def desired(
             connectors[instance.connector] = _wanted_connector(connector, assignment)
         elif instance.task < len(connector.tasks) and connector.target is not TargetState.STOPPED:
             tasks[instance] = _wanted_task(instance, connector, assignment)
-    return Desired(connectors, tasks)
+    return DesiredWork(connectors, tasks)
 
 
-def _wanted_connector(connector: Configured, assignment: Assigned) -> WantedConnector:
+def _wanted_connector(connector: Configured, assignment: AssignedGeneration) -> WantedConnector:
     return WantedConnector(
         name=connector.name,
         config=connector.config,
@@ -124,7 +124,7 @@ def _wanted_connector(connector: Configured, assignment: Assigned) -> WantedConn
     )
 
 
-def _wanted_task(instance: Instance, connector: Configured, assignment: Assigned) -> WantedTask:
+def _wanted_task(instance: Instance, connector: Configured, assignment: AssignedGeneration) -> WantedTask:
     return WantedTask(
         instance=instance,
         connector_config=connector.config,

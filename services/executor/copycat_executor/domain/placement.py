@@ -139,7 +139,7 @@ class ResidencyRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class HostUpkeep:
     """What to do about hosts now."""
 
     end: tuple[str, ...] = ()
@@ -150,14 +150,14 @@ class Upkeep:
     """Fresh hosts to launch."""
 
 
-def upkeep(hosts: Sequence[HostView], now: float, rules: ResidencyRules) -> Upkeep:
+def upkeep(hosts: Sequence[HostView], now: float, rules: ResidencyRules) -> HostUpkeep:
     """Return what to do about hosts; one old host is left at a time, so that few tasks pause at once."""
     end = {host.host_id for host in hosts if not host.tasks and _over(host, now, rules)}
     fresh = [host for host in hosts if host.fresh and not host.retiring and host.host_id not in end]
     end |= {host.host_id for host in fresh[rules.spares :]}
     kept = len(fresh[: rules.spares])
     free = rules.slots - len(hosts)
-    return Upkeep(
+    return HostUpkeep(
         end=tuple(sorted(end)),
         retire=_oldest(hosts, now, rules),
         launch=max(0, min(rules.spares - kept, free)),

@@ -11,12 +11,12 @@ from typing import TypeAlias, assert_never
 
 from copycat_connect.cluster import Instance, TargetState
 
-from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
+from copycat_executor.domain.desired import DesiredWork, WantedConnector, WantedTask
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 
 
 @dataclass(frozen=True, slots=True)
-class StartConnector:
+class ConnectorToStart:
     """Bring a connector to its target state."""
 
     wanted: WantedConnector
@@ -31,7 +31,7 @@ class SetConnectorTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class StopConnector:
+class ConnectorToStop:
     """Stop a connector and forget it; it is started again when it is still wanted."""
 
     name: str
@@ -67,16 +67,22 @@ class StopTask:
 
 
 Action: TypeAlias = (
-    StartConnector | SetConnectorTarget | StopConnector | PublishTasks | StartTask | SetTaskTarget | StopTask
+    ConnectorToStart
+    | SetConnectorTarget
+    | ConnectorToStop
+    | PublishTasks
+    | StartTask
+    | SetTaskTarget
+    | StopTask
 )
 
 
 def connector_of(action: Action) -> str:
     """Return the connector that an action is about, or to whose task it is done."""
     match action:
-        case StartConnector(wanted):
+        case ConnectorToStart(wanted):
             return wanted.name
-        case SetConnectorTarget(name=name) | StopConnector(name) | PublishTasks(name):
+        case SetConnectorTarget(name=name) | ConnectorToStop(name) | PublishTasks(name):
             return name
         case StartTask(task):
             return task.instance.connector
@@ -86,19 +92,19 @@ def connector_of(action: Action) -> str:
             assert_never(action)
 
 
-def reconcile(desired: Desired, running: Running) -> tuple[Action, ...]:
+def reconcile(desired: DesiredWork, running: Running) -> tuple[Action, ...]:
     """Return what to do now; nothing for an instance that is busy with an earlier action."""
     return (*_connectors(desired, running), *_tasks(desired, running))
 
 
-def _connectors(desired: Desired, running: Running) -> Iterator[Action]:
+def _connectors(desired: DesiredWork, running: Running) -> Iterator[Action]:
     for name, runs in running.connectors.items():
         if runs.phase is not Phase.STOPPING and _connector_must_go(desired.connectors.get(name), runs):
-            yield StopConnector(name)
+            yield ConnectorToStop(name)
     for name, wanted in desired.connectors.items():
         present = running.connectors.get(name)
         if present is None:
-            yield StartConnector(wanted)
+            yield ConnectorToStart(wanted)
         elif not _connector_must_go(wanted, present):
             yield from _tend_connector(wanted, present)
 
@@ -128,7 +134,7 @@ def _may_change(target: TargetState, phase: Phase) -> bool:
     return phase is Phase.SETTLED or (phase is Phase.FAILED and target is TargetState.STOPPED)
 
 
-def _tasks(desired: Desired, running: Running) -> Iterator[Action]:
+def _tasks(desired: DesiredWork, running: Running) -> Iterator[Action]:
     for instance, runs in running.tasks.items():
         if runs.phase is not Phase.STOPPING and _task_must_go(desired.tasks.get(instance), runs):
             yield StopTask(instance)

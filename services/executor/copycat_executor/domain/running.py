@@ -69,7 +69,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Plugin:
+class UsedPlugin:
     """What a connector is made by."""
 
     class_name: str

@@ -15,7 +15,7 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, Trans
 from copycat_connect.plugin.spec import failed_entry_points
 
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
-from copycat_executor.driverhost.unit_reads import Fence, Jobs, PlannedUnit, UnitReads, names_of
+from copycat_executor.driverhost.unit_reads import Fence, PartitionJobs, PlannedUnit, UnitReads, names_of
 from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport
 from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
 from copycat_executor.pipeline.task.call_log import CallLog
@@ -59,7 +59,7 @@ def spark_source_run(
     link: TaskLink,
     *,
     calls: CallLog,
-    jobs: Jobs,
+    jobs: PartitionJobs,
 ) -> TaskFrame:
     """Make the run of a task whose records Spark reads.
 
@@ -85,7 +85,7 @@ class SparkSourceLoop:
         link: TaskLink,
         *,
         calls: CallLog,
-        jobs: Jobs,
+        jobs: PartitionJobs,
         fence: Fence = fence_producer,
     ) -> None:
         """Compose; `fence` ends whoever writes for the task under a number.

@@ -45,7 +45,7 @@ Fence = Callable[[TaskOrder, int, TaskControl], None]
 """Ends whoever writes for a task under the number of a transactional id."""
 
 
-class Jobs(Protocol):
+class PartitionJobs(Protocol):
     """Runs jobs of one partition in a Spark session (`UnitJobs`)."""
 
     @property
@@ -134,7 +134,7 @@ class UnitReads:
         self,
         order: TaskOrder,
         task: SparkSourceTask,
-        jobs: Jobs,
+        jobs: PartitionJobs,
         *,
         slots: int,
         control: TaskControl,

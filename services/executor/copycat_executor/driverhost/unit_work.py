@@ -39,7 +39,7 @@ from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
 from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError, failing
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 from copycat_executor.taskhost.assemble_source import source_parts
 from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
@@ -86,7 +86,7 @@ class _ReportLink:
         self._report = report
         self._line = line
 
-    def state(self, state: TaskState) -> None:
+    def state(self, state: ReportedState) -> None:
         """Say nothing: the task has its state in the driver."""
 
     def acknowledge_source(

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
 
-from copycat_executor.hosts.launched_host import Blame, LaunchedHost, Question
+from copycat_executor.hosts.launched_host import Blame, HeldUpQuestion, LaunchedHost
 from copycat_executor.pipes.processor_time import busiest
 from copycat_executor.taskhost.spec import TASK_NAME
 
@@ -80,7 +80,7 @@ class HoldWatch:
         """Want a heartbeat of a host that has computed since it was asked last."""
         computed = self._threads.process_seconds(host.pid)
         if computed - host.question.computed >= ASKED_AFTER_SECONDS:
-            host.question = Question(computed, asked=now)
+            host.question = HeldUpQuestion(computed, asked=now)
             host.send(pb.AttachResponse(heartbeat_wanted=pb.HeartbeatWanted()))
         else:
             host.question.asked = None

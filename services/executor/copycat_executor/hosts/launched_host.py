@@ -34,7 +34,7 @@ class HostSession:
 
 
 @dataclass(slots=True)
-class Question:
+class HeldUpQuestion:
     """Whether a host that several tasks share is held up, as it was asked last."""
 
     computed: float = 0.0
@@ -72,7 +72,7 @@ class LaunchedHost:
         """A thread of a task hangs in it: others leave it, and it is ended by force."""
         self.computed: Mapping[str, float] | None = None
         """What its threads had computed when it missed a heartbeat, seconds; None while it misses none."""
-        self.question = Question()
+        self.question = HeldUpQuestion()
         self.blame: Blame | None = None
         """Why it was ended by force, where code of a task is the reason."""
         self.lost = False

@@ -10,7 +10,7 @@ from copycat_telemetry.metrics import groups
 from copycat_telemetry.metrics.definitions import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.metrics.states import Startups, StateTimes
 from copycat_executor.metrics.task_meter import TaskMeter
 
@@ -25,7 +25,7 @@ class ConnectorMeter:
         self._name = name
         self._config = config
         self.times = times
-        self.plugin: Plugin | None = None
+        self.plugin: UsedPlugin | None = None
         """What the connector is made of; None until its process has said so."""
 
     def reading(self) -> Reading:

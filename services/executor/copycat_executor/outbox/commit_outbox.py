@@ -23,7 +23,7 @@ from copycat_rpc.errors import code_of
 from copycat_rpc.messages import source_offsets_from_proto, source_offsets_to_proto
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.outbox.offset_reader import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import is_transient
@@ -123,7 +123,7 @@ class TaskProgress:
 class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
-    def __init__(self, services: ServiceStubs, jobs: Jobs, generation_for: GenerationFor) -> None:
+    def __init__(self, services: ServiceStubs, jobs: BackgroundJobs, generation_for: GenerationFor) -> None:
         """`generation_for` returns the generation under which a start's progress is committed."""
         self._services = services
         self._jobs = jobs

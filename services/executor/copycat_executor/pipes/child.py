@@ -13,7 +13,7 @@ from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipes.failures import Declared, failure
 from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, LineReader, M, to_line
-from copycat_executor.pipes.messages import Answer, Call, Message, Refusal, T
+from copycat_executor.pipes.messages import Answer, Call, PipeMessage, Refusal, T
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class LineWriter:
         self._pipe = pipe
         self._lock = threading.Lock()
 
-    def write(self, message: Message) -> None:
+    def write(self, message: PipeMessage) -> None:
         """Write one line and flush it.
 
         Raises:

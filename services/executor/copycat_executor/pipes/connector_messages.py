@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias
 
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
     Answer,
     Ask,
     Call,
     Failure,
-    Message,
     Ping,
+    PipeMessage,
     Ready,
     Refusal,
     SetLevel,
@@ -26,10 +26,10 @@ from copycat_executor.pipes.messages import (
     T,
     UnreadResult,
 )
-from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Validation
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, ValidationFacts
 
 
-class BeginConnectors(Message, frozen=True):
+class BeginConnectors(PipeMessage, frozen=True):
     """The first line to a new template."""
 
     worker: Mapping[str, str]
@@ -49,7 +49,7 @@ class MakeCopy(Call[None], frozen=True):
     """Comes with the connection as well, as text: one that nobody waits for any more is passed over."""
 
 
-class CopyMade(Message, frozen=True):
+class CopyMade(PipeMessage, frozen=True):
     """There is a copy."""
 
     number: int
@@ -57,7 +57,7 @@ class CopyMade(Message, frozen=True):
     pid: int
 
 
-class CopyEnded(Message, frozen=True):
+class CopyEnded(PipeMessage, frozen=True):
     """A copy has ended."""
 
     pid: int
@@ -65,7 +65,7 @@ class CopyEnded(Message, frozen=True):
     """Its exit code; of a signal that ended it, the negative number."""
 
 
-class PluginStartsThreads(Message, frozen=True):
+class PluginStartsThreads(PipeMessage, frozen=True):
     """Loading a plugin started threads: this template ends, and the next one leaves it to the copies."""
 
     entry_point: str
@@ -75,7 +75,7 @@ class ConnectorCall(Call[T], Generic[T], frozen=True):
     """A call that runs author code of connectors, or looks at it."""
 
 
-class StartConnector(ConnectorCall[Plugin], frozen=True):
+class StartConnector(ConnectorCall[UsedPlugin], frozen=True):
     """Makes a connector's object and starts it; answers with the plugin it is made by."""
 
     incarnation: int
@@ -100,7 +100,7 @@ class QuestionCall(ConnectorCall[T], Generic[T], frozen=True):
     """A call that needs no connector that runs."""
 
 
-class FindPlugin(QuestionCall[Plugin], frozen=True):
+class FindPlugin(QuestionCall[UsedPlugin], frozen=True):
     """Answers with the plugin of a configuration, without making anything."""
 
     config: Mapping[str, str | None]
@@ -119,13 +119,13 @@ class DescribeKeys(QuestionCall[tuple[KeyDefinition, ...]], frozen=True):
     """A version or a range that must fit the installed one; None for whichever is installed."""
 
 
-class ValidateConfig(QuestionCall[Validation], frozen=True):
+class ValidateConfig(QuestionCall[ValidationFacts], frozen=True):
     """Validates a connector's configuration as Kafka Connect's REST API does."""
 
     config: Mapping[str, str | None]
 
 
-class SourceOffset(Message, frozen=True):
+class ProposedOffset(PipeMessage, frozen=True):
     """Where a source partition is to continue."""
 
     partition: str
@@ -134,7 +134,7 @@ class SourceOffset(Message, frozen=True):
     """JSON; None to forget the partition's offset."""
 
 
-class SinkOffset(Message, frozen=True):
+class SinkOffset(PipeMessage, frozen=True):
     """Where a topic partition is to be continued from."""
 
     topic: str
@@ -147,13 +147,13 @@ class AlterOffsets(QuestionCall[bool], frozen=True):
     """Calls a connector's `alter_offsets` hook and answers with what it returns."""
 
     config: Mapping[str, str | None]
-    source: tuple[SourceOffset, ...]
+    source: tuple[ProposedOffset, ...]
     """For a source connector, else empty."""
     sink: tuple[SinkOffset, ...]
     """For a sink connector, else empty."""
 
 
-class OffsetMove(Message, frozen=True):
+class ProposedMove(PipeMessage, frozen=True):
     """Where a source partition is, and where it would be."""
 
     partition: str
@@ -164,7 +164,7 @@ class OffsetMove(Message, frozen=True):
     """JSON; None where there would be no offset."""
 
 
-class OffsetEffect(Message, frozen=True):
+class ProposedEffect(PipeMessage, frozen=True):
     """What a move would do, as far as the connector knows."""
 
     repeated: int | None
@@ -173,30 +173,30 @@ class OffsetEffect(Message, frozen=True):
     """What is counted."""
 
 
-class ExplainOffsets(QuestionCall[tuple[OffsetEffect | None, ...] | None], frozen=True):
+class ExplainOffsets(QuestionCall[tuple[ProposedEffect | None, ...] | None], frozen=True):
     """Asks a source connector what moves would do; answers with None where it knows nothing."""
 
     config: Mapping[str, str | None]
-    moves: tuple[OffsetMove, ...]
+    moves: tuple[ProposedMove, ...]
 
 
-class FindOffsets(QuestionCall[tuple[SourceOffset, ...] | None], frozen=True):
+class FindOffsets(QuestionCall[tuple[ProposedOffset, ...] | None], frozen=True):
     """Asks a source connector for its offsets of a time; answers with None where it cannot find any."""
 
     config: Mapping[str, str | None]
-    offsets: tuple[SourceOffset, ...]
+    offsets: tuple[ProposedOffset, ...]
     """Those of now."""
     time: int
     """Milliseconds since the epoch."""
 
 
-class AbandonConnector(Message, frozen=True):
+class AbandonConnector(PipeMessage, frozen=True):
     """Gives a connector's object up: it is not heard any more, and stopped if its code ever comes back."""
 
     incarnation: int
 
 
-class QueryChecked(Message, frozen=True):
+class QueryChecked(PipeMessage, frozen=True):
     """Answers a `QueryAsked` or a `RowTextAsked`."""
 
     number: int
@@ -208,13 +208,13 @@ class QueryChecked(Message, frozen=True):
     """Name of the error's code; empty when there is no error."""
 
 
-class PluginLoading(Message, frozen=True):
+class PluginLoading(PipeMessage, frozen=True):
     """A plugin is loaded now: if the process ends or is silent for long, that plugin is to blame."""
 
     entry_point: str
 
 
-class PluginsLoaded(Message, frozen=True):
+class PluginsLoaded(PipeMessage, frozen=True):
     """All plugins are loaded but these."""
 
     failed: Mapping[str, str]
@@ -223,26 +223,26 @@ class PluginsLoaded(Message, frozen=True):
     """The names of connectors whose records Spark reads, aliases among them."""
 
 
-class ProcessEnds(Message, frozen=True):
+class ProcessEnds(PipeMessage, frozen=True):
     """The process is about to end for the sake of these authors (`domain.author`)."""
 
     authors: tuple[str, ...]
 
 
-class ReconfigurationWanted(Message, frozen=True):
+class ReconfigurationWanted(PipeMessage, frozen=True):
     """A connector wants its work to be divided again."""
 
     incarnation: int
 
 
-class ConnectorFailed(Message, frozen=True):
+class ConnectorFailed(PipeMessage, frozen=True):
     """A connector failed outside of a call."""
 
     incarnation: int
     failure: Failure
 
 
-class ConnectorWaits(Message, frozen=True):
+class ConnectorWaits(PipeMessage, frozen=True):
     """A connector waits for something that its source lacks."""
 
     incarnation: int
@@ -250,13 +250,13 @@ class ConnectorWaits(Message, frozen=True):
     """For what, without secrets; empty when it waits no longer."""
 
 
-class SecretsExpired(Message, frozen=True):
+class SecretsExpired(PipeMessage, frozen=True):
     """Values that config providers gave to a connector do not count any more."""
 
     incarnation: int
 
 
-class QueryAsked(Message, frozen=True):
+class QueryAsked(PipeMessage, frozen=True):
     """A validation wants a query to be checked by the query engine."""
 
     number: int
@@ -266,7 +266,7 @@ class QueryAsked(Message, frozen=True):
     """Of the records, in DDL."""
 
 
-class RowTextAsked(Message, frozen=True):
+class RowTextAsked(PipeMessage, frozen=True):
     """A validation wants a query over rows that are not known yet to be checked, or an expression in one."""
 
     number: int

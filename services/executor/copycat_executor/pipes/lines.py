@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar, cast, get_args
 
 import msgspec
 
-from copycat_executor.pipes.messages import Call, Message, T, UnreadResult
+from copycat_executor.pipes.messages import Call, PipeMessage, T, UnreadResult
 
 #: The executor reads no longer line from a child process.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
@@ -21,7 +21,7 @@ class BadLineError(ValueError):
     """A line, or the result in it, is not what was agreed; the text shows types and places, never values."""
 
 
-def to_line(message: Message) -> bytes:
+def to_line(message: PipeMessage) -> bytes:
     """Write a message as one line."""
     return _ENCODER.encode_lines((message,))
 

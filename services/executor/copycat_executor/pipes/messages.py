@@ -12,15 +12,15 @@ from copycat_connect.failure_kind import FailureKind
 T = TypeVar("T")
 
 
-class Message(msgspec.Struct, frozen=True, tag_field="type", tag=True, forbid_unknown_fields=True):
+class PipeMessage(msgspec.Struct, frozen=True, tag_field="type", tag=True, forbid_unknown_fields=True):
     """A line of a pipe, or a part of one; on the line it bears the name of its class as `type`."""
 
 
-class Call(Message, Generic[T], frozen=True):
+class Call(PipeMessage, Generic[T], frozen=True):
     """Asks a child process for something; `T` is the type of the result in its `Answer`."""
 
 
-class Ask(Message, Generic[T], frozen=True):
+class Ask(PipeMessage, Generic[T], frozen=True):
     """A call on its way to a child process; `T` is the union of the calls which that process knows."""
 
     number: int
@@ -32,7 +32,7 @@ class Ping(Call[None], frozen=True):
     """Answered at once, unless something holds the child's interpreter or its Spark has not started yet."""
 
 
-class SetLevel(Message, frozen=True):
+class SetLevel(PipeMessage, frozen=True):
     """Sets the level of every logger whose name starts with `logger`; it is not answered."""
 
     logger: str
@@ -40,7 +40,7 @@ class SetLevel(Message, frozen=True):
     """A name in `copycat_connect.log_levels.LEVELS`."""
 
 
-class Failure(Message, frozen=True):
+class Failure(PipeMessage, frozen=True):
     """Why a call, or a connector outside of any call, failed; no text of it holds a resolved secret."""
 
     message: str
@@ -54,25 +54,25 @@ class Failure(Message, frozen=True):
     """What it means."""
 
 
-class Ready(Message, frozen=True):
+class Ready(PipeMessage, frozen=True):
     """The child process takes calls from now on."""
 
 
-class Answer(Message, Generic[T], frozen=True):
+class Answer(PipeMessage, Generic[T], frozen=True):
     """The result of a call."""
 
     number: int
     result: T
 
 
-class Refusal(Message, frozen=True):
+class Refusal(PipeMessage, frozen=True):
     """A call failed."""
 
     number: int
     failure: Failure
 
 
-class StageReached(Message, frozen=True):
+class StageReached(PipeMessage, frozen=True):
     """What a call is busy with now: when it does not end in time, this says what hangs."""
 
     number: int

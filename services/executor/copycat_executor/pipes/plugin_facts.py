@@ -51,7 +51,7 @@ class ValidatedKey(Struct, frozen=True, forbid_unknown_fields=True):
     visible: bool
 
 
-class Validation(Struct, frozen=True, forbid_unknown_fields=True):
+class ValidationFacts(Struct, frozen=True, forbid_unknown_fields=True):
     """What validation found about a configuration."""
 
     name: str

@@ -14,8 +14,8 @@ from copycat_executor.pipes.messages import (
     Answer,
     Ask,
     Call,
-    Message,
     Ping,
+    PipeMessage,
     Ready,
     Refusal,
     SetLevel,
@@ -25,7 +25,7 @@ from copycat_executor.pipes.messages import (
 )
 
 
-class BeginQueries(Message, frozen=True):
+class BeginQueries(PipeMessage, frozen=True):
     """The first line to a new engine."""
 
     worker: Mapping[str, str]

@@ -13,9 +13,9 @@ from copycat_executor import peers
 from copycat_executor.background import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import (
     NOTHING,
-    Assigned,
+    AssignedGeneration,
     Configured,
-    Desired,
+    DesiredWork,
     assign,
     desired,
     generation_for,
@@ -35,13 +35,15 @@ class Feed:
         self._changes = changes
         self._lease = lease
         self._configured: dict[str, Configured] | None = None
-        self._assigned: dict[Instance, Assigned] | None = None
-        self._here: dict[str, dict[Instance, Assigned]] = {}  # what is assigned to this worker, by connector
+        self._assigned: dict[Instance, AssignedGeneration] | None = None
+        self._here: dict[
+            str, dict[Instance, AssignedGeneration]
+        ] = {}  # what is assigned to this worker, by connector
         self._draining = False
         self.changed_connectors = ChangedConnectors()
         """Connectors of which something changed here."""
 
-    def desired(self, names: Iterable[str] | None = None) -> Desired | None:
+    def desired(self, names: Iterable[str] | None = None) -> DesiredWork | None:
         """Return what this worker should run of these connectors, None is of all; None while not known."""
         if self._draining:
             return NOTHING
@@ -108,7 +110,7 @@ class Feed:
     def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:
         """Apply the scheduler's snapshot; what happened before it is unknown, so no hold continues."""
         known = self._assigned or {}
-        found: dict[Instance, Assigned] = {}
+        found: dict[Instance, AssignedGeneration] = {}
         for each in snapshot:
             instance = instance_from_proto(each.assignment.instance)
             before = known.get(instance)
@@ -142,7 +144,7 @@ class Feed:
                 return
         self._changed(instance.connector)
 
-    def _keep_here(self, instance: Instance, assignment: Assigned | None) -> None:
+    def _keep_here(self, instance: Instance, assignment: AssignedGeneration | None) -> None:
         if assignment is not None and assignment.worker_id == self._worker_id:
             self._here.setdefault(instance.connector, {})[instance] = assignment
         elif instance in (here := self._here.get(instance.connector, {})):
@@ -158,5 +160,7 @@ class Feed:
             self.changed_connectors.add(connector)
         self._changes.notify()
 
-    def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:
+    def _assignment(
+        self, before: AssignedGeneration | None, message: scheduler_service_pb2.Assignment
+    ) -> AssignedGeneration:
         return assign(before, message.worker_id, message.generation, peers.partitions(message))

@@ -21,7 +21,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.acts import CIRCUIT_CLOSED, CIRCUIT_OPENED, HOST_DIED, LEFT_FAILED, RESTARTED, ActReporter
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.domain.deaths import MAX_QUICK_REPEATS, Suspicions, after_death
 from copycat_executor.domain.healing import Restarts, Verdict, after_failure, tolerates
 from copycat_executor.domain.running import Phase
@@ -38,7 +38,7 @@ class Recovery:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: BackgroundJobs,
         worker: Config,
         acts: ActReporter,
         *,

@@ -21,7 +21,7 @@ from copycat_executor.background import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.deaths import Deaths
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.healing import Restarts
-from copycat_executor.domain.running import Phase, Plugin, Running, RunningConnector, RunningTask
+from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask, UsedPlugin
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.task_meter import TaskMeter
 from copycat_executor.metrics.worker_meter import ConnectorMeter, WorkerMeter
@@ -205,7 +205,7 @@ class ConnectorStart:
     generation: int
     incarnation: int = 0
     """Names its object in the process; 0 while it has none."""
-    plugin: Plugin | None = None
+    plugin: UsedPlugin | None = None
     """What it is made of; None until its process has said so."""
     reconfigure: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it asks for new task configurations while it is being asked for some."""

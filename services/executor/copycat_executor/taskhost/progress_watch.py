@@ -24,7 +24,7 @@ from copycat_connect.error_text import trace_line, writable
 from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor.pipeline.records.trace import trace_text
-from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, OpenCall
+from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, RunningCall
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_executor.taskhost.task_thread import TaskThread
 
@@ -135,7 +135,7 @@ def trouble_of(calls: CallLog, thread: int | None, patience: float, epoch: float
     return None
 
 
-def _bound(opened: OpenCall, calls: CallLog, patience: float) -> float:
+def _bound(opened: RunningCall, calls: CallLog, patience: float) -> float:
     if opened.name != "poll":
         return patience
     return max(patience, _PATIENCE_WITH_POLLS * calls.longest_poll)
@@ -143,7 +143,7 @@ def _bound(opened: OpenCall, calls: CallLog, patience: float) -> float:
 
 def _trouble(
     kind: status_pb.TroubleKind.ValueType,
-    call: OpenCall | FailedTries,
+    call: RunningCall | FailedTries,
     epoch: float,
     *,
     text: str,

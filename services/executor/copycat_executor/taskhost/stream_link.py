@@ -14,14 +14,14 @@ from copycat_connect.failure_kind import FailureKind
 from copycat_rpc.messages import source_offsets_to_proto
 
 from copycat_executor.pipeline.task.measures import Measure
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState
 from copycat_executor.taskhost.host_questions import FenceQuestions, OffsetQuestions
 
 _STATES: Final = {
-    TaskState.RUNNING: types_pb2.STATE_RUNNING,
-    TaskState.PAUSED: types_pb2.STATE_PAUSED,
-    TaskState.FAILED: types_pb2.STATE_FAILED,
-    TaskState.UNASSIGNED: types_pb2.STATE_UNASSIGNED,
+    ReportedState.RUNNING: types_pb2.STATE_RUNNING,
+    ReportedState.PAUSED: types_pb2.STATE_PAUSED,
+    ReportedState.FAILED: types_pb2.STATE_FAILED,
+    ReportedState.UNASSIGNED: types_pb2.STATE_UNASSIGNED,
 }
 
 
@@ -44,7 +44,7 @@ class StreamLink:
         self._trouble: status_pb.Trouble | None = None
         self.version: str | None = None
 
-    def state(self, state: TaskState) -> None:
+    def state(self, state: ReportedState) -> None:
         """Report the state the task is in from now on."""
         self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
 

@@ -31,7 +31,7 @@ from copycat_executor.pipeline.task.failures import failure_of, is_tolerable, lo
 from copycat_executor.pipeline.task.memory import processor_seconds, raise_in_thread
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_frame import TaskFrame
-from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState, TaskLink
 from copycat_executor.taskhost.assemble_sink import sink_run
 from copycat_executor.taskhost.assemble_source import source_run
 from copycat_executor.taskhost.compose import find_converter, required
@@ -234,7 +234,7 @@ class TaskThread:
         with about(connector=self.ref.connector, task=str(self.ref.task)):
             failed = self._failure_of_its_run()
             if failed is None:
-                self._link.state(TaskState.UNASSIGNED)
+                self._link.state(ReportedState.UNASSIGNED)
             else:
                 self._report(*failed)
             self._told = True

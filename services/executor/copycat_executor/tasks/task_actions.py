@@ -9,7 +9,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance, TargetState
 from copycat_rpc.messages import target_state_to_proto
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host_pools import HostPools
@@ -42,7 +42,7 @@ class TaskActions:
         starts: TaskStarts,
         hosts: HostPools,
         *,
-        jobs: Jobs,
+        jobs: BackgroundJobs,
         budgets: Budgets,
     ) -> None:
         self._runs = runs

@@ -13,7 +13,7 @@ from copycat_connect.errors import ConnectError
 from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor import peers
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.deaths import MEMORY_SECONDS
 from copycat_executor.domain.running import Phase
@@ -194,7 +194,7 @@ class TaskQuestions:
         fencing: TaskFencing,
         queries: Queries,
         *,
-        jobs: Jobs,
+        jobs: BackgroundJobs,
         exactly_once: ExactlyOnceSources,
     ) -> None:
         """`exactly_once`: which sources of this worker deliver so; it says where their offsets are."""

@@ -8,12 +8,12 @@ from typing import Final, assert_never
 from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.domain.reconcile import (
     Action,
+    ConnectorToStart,
+    ConnectorToStop,
     PublishTasks,
     SetConnectorTarget,
     SetTaskTarget,
-    StartConnector,
     StartTask,
-    StopConnector,
     StopTask,
 )
 from copycat_executor.state.differences import Differences
@@ -46,11 +46,11 @@ class Conductor:
 
     def _perform(self, action: Action) -> None:
         match action:
-            case StartConnector(wanted):
+            case ConnectorToStart(wanted):
                 self._connectors.start(wanted)
             case SetConnectorTarget(name, target):
                 self._connectors.set_target(name, target)
-            case StopConnector(name):
+            case ConnectorToStop(name):
                 self._connectors.stop(name)
             case PublishTasks(name):
                 self._connectors.publish(name)

@@ -10,7 +10,7 @@ from copycat_connect.beats import until_beat
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background import Jobs
+from copycat_executor.background import BackgroundJobs
 from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
 from copycat_executor.hosts.host_pools import HostPools
 from copycat_executor.outbox.status_outbox import StatusOutbox
@@ -50,7 +50,7 @@ class Executor:
     membership: Membership
     services: ServiceStubs
     budgets: Budgets
-    jobs: Jobs
+    jobs: BackgroundJobs
 
     def run(self) -> None:
         """Begin to work, in the background."""

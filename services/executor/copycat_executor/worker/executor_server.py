@@ -19,12 +19,12 @@ from copycat_executor.pipes.connector_messages import (
     ExplainOffsets,
     FindOffsets,
     ListPlugins,
-    OffsetMove,
+    ProposedMove,
+    ProposedOffset,
     SinkOffset,
-    SourceOffset,
     ValidateConfig,
 )
-from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, ValidatedKey, Validation
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, ValidatedKey, ValidationFacts
 from copycat_executor.worker.restarting import Restarting
 
 CallContext: TypeAlias = "grpc.aio.ServicerContext[object, object]"
@@ -138,14 +138,14 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         )
 
 
-def _source(offset: types_pb2.SourceOffset) -> SourceOffset:
-    return SourceOffset(
+def _source(offset: types_pb2.SourceOffset) -> ProposedOffset:
+    return ProposedOffset(
         offset.partition.decode(), offset.offset.decode() if offset.HasField("offset") else None
     )
 
 
-def _move(move: pb.OffsetsMove) -> OffsetMove:
-    return OffsetMove(
+def _move(move: pb.OffsetsMove) -> ProposedMove:
+    return ProposedMove(
         move.partition.decode(),
         move.before.decode() if move.HasField("before") else None,
         move.after.decode() if move.HasField("after") else None,
@@ -172,7 +172,7 @@ def _keys(found: Sequence[KeyDefinition]) -> pb.GetPluginConfigResponse:
     return pb.GetPluginConfigResponse(keys=[_key(each) for each in found])
 
 
-def _validation(found: Validation) -> pb.ValidateConnectorResponse:
+def _validation(found: ValidationFacts) -> pb.ValidateConnectorResponse:
     """Write what validation found."""
     return pb.ValidateConnectorResponse(
         name=found.name,

@@ -14,7 +14,7 @@ from copycat_connect.beats import until_beat
 from copycat_connect.cluster import Instance, is_wildcard
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.retry import RetryPolicy
-from copycat_rpc.pace import Pace
+from copycat_rpc.pace import LoopPace
 from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
@@ -59,7 +59,7 @@ class Membership:
         self._lease = lease
         self._reach = reach
         self._leaving = False
-        self._pace = Pace(CHANGES_TOGETHER_SECONDS)
+        self._pace = LoopPace(CHANGES_TOGETHER_SECONDS)
         self._answered_at = asyncio.get_running_loop().time()
 
     def leave(self) -> None:

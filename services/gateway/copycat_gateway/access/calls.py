@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from copycat_access.audit import Audit, Outcome
+from copycat_access.audit import Audit, AuditOutcome
 from copycat_connect.plugin import Caller
 from copycat_telemetry.changes import MAX_NAME_CHARACTERS, USER, Asker, asking
 from litestar.enums import ScopeType
@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 
 @dataclass(slots=True)
-class Call:
+class RestCall:
     """One request; filled in while it goes inwards."""
 
     caller: Caller | None = None
@@ -31,16 +31,16 @@ class Call:
     """Why it was denied; empty where it was not."""
 
 
-_call: ContextVar[Call | None] = ContextVar("call", default=None)
+_call: ContextVar[RestCall | None] = ContextVar("call", default=None)
 
 
-def current_call() -> Call:
+def current_call() -> RestCall:
     """Return the request that is being answered; one of nobody outside of requests."""
-    return _call.get() or Call()
+    return _call.get() or RestCall()
 
 
 @contextmanager
-def answering(call: Call) -> Iterator[None]:
+def answering(call: RestCall) -> Iterator[None]:
     """Answer a request in the block."""
     token = _call.set(call)
     try:
@@ -79,7 +79,7 @@ class Audited:
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
-        call, status = Call(), 0
+        call, status = RestCall(), 0
 
         async def watching(message: Message) -> None:
             nonlocal status
@@ -100,7 +100,7 @@ def _asks_who_lives(scope: HTTPScope) -> bool:
     return scope["method"] == "OPTIONS" and all(name != b"authorization" for name, _ in scope["headers"])
 
 
-def _write(audit: Audit, scope: HTTPScope, call: Call, status: int) -> None:
+def _write(audit: Audit, scope: HTTPScope, call: RestCall, status: int) -> None:
     client = scope["client"]
     audit.write(
         _outcome(call, status),
@@ -115,7 +115,7 @@ def _write(audit: Audit, scope: HTTPScope, call: Call, status: int) -> None:
     )
 
 
-def _outcome(call: Call, status: int) -> Outcome:
+def _outcome(call: RestCall, status: int) -> AuditOutcome:
     if call.denied_because:
-        return Outcome.DENIED
-    return Outcome.ALLOWED if 200 <= status < 400 else Outcome.FAILED
+        return AuditOutcome.DENIED
+    return AuditOutcome.ALLOWED if 200 <= status < 400 else AuditOutcome.FAILED

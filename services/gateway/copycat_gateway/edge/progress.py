@@ -16,7 +16,7 @@ from copycat_gateway.errors import FailedRequestError
 
 
 @dataclass(slots=True)
-class Progress:
+class RequestProgress:
     """The stage a request is in, or was in last, and when it has to end."""
 
     ends: float
@@ -42,7 +42,7 @@ class Progress:
 
 UNBOUND_CALL_SECONDS: Final = 90.0
 """Seconds a call may take that no request waits for."""
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+_progress: ContextVar[RequestProgress | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def deadline(seconds: float) -> type:
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
             """Run the request; one that already answers is cut off by its closed connection."""
-            progress = Progress(asyncio.get_running_loop().time() + seconds)
+            progress = RequestProgress(asyncio.get_running_loop().time() + seconds)
             token = _progress.set(progress)
             try:
                 async with asyncio.timeout(seconds):

@@ -27,7 +27,7 @@ WRITING: Final = "writing to the config topic"
 JOINING: Final = "ensuring membership in the cluster"
 
 
-class Health:
+class ServiceHealth:
     """Looks at the services; remembers only whether all was well before."""
 
     def __init__(self, services: Services, *, patience: float) -> None:
@@ -127,7 +127,7 @@ class HealthStatus(TypedDict):
     tags=["worker"],
     operation_class=documented(shown={500: "Unhealthy, though it was well before.", 503: "Still starting."}),
 )
-async def check_health(health: NamedDependency[Health]) -> Response[HealthStatus]:
+async def check_health(health: NamedDependency[ServiceHealth]) -> Response[HealthStatus]:
     """Answer 200 when all is well, 503 while starting, 500 when it was well before."""
     known = health.was_ready
     obstacle = await health.obstacle()

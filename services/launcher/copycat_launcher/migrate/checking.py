@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from copycat_cli.errors import CliError, UsageError
-from copycat_cli.output.blocks import Block, Lines, Table
+from copycat_cli.output.blocks import Block, TableBlock, TextBlock
 from copycat_cli.rest import Rest
 from copycat_connect.config.client_overrides import BOOTSTRAP_SERVERS, DEFAULT_SERVERS
 from copycat_connect.config.framework_names import CONNECTOR_CLASS
@@ -23,7 +23,7 @@ from copycat_launcher.migrate.findings import Finding, FoundCluster, MigrationVe
 from copycat_launcher.migrate.judging import MAX_TASKS, JudgedConnector, Judgement, Surroundings, judge
 from copycat_launcher.migrate.reading import (
     KINDS,
-    Place,
+    SourceCluster,
     UnreadableClusterError,
     read_from_topics,
     read_over_rest,
@@ -81,7 +81,7 @@ def _cluster(asked: Asked, properties: Mapping[str, str], plugins: Plugins) -> F
     return read_from_topics(_place(asked, properties), plugins)
 
 
-def _place(asked: Asked, properties: Mapping[str, str]) -> Place:
+def _place(asked: Asked, properties: Mapping[str, str]) -> SourceCluster:
     """Return where the topics are: what the command line says counts more than the worker's file."""
     if asked.servers is None and not properties:
         raise UsageError(
@@ -91,7 +91,7 @@ def _place(asked: Asked, properties: Mapping[str, str]) -> Place:
     client = {**security_of(_own(properties)), **({} if asked.login is None else _read(asked.login))}
     servers = asked.servers or properties.get(BOOTSTRAP_SERVERS) or DEFAULT_SERVERS
     named = {kind: asked.topics.get(kind) or properties.get(f"{kind}.storage.topic", "") for kind in KINDS}
-    return Place(
+    return SourceCluster(
         {**client, BOOTSTRAP_SERVERS: servers},
         {kind: topic for kind, topic in named.items() if topic},
         asked.group or properties.get(GROUP, ""),
@@ -149,12 +149,12 @@ def blocks(judgement: Judgement) -> list[Block]:
     columns = ("CONNECTOR", "CLASS", "VERDICT", "STATE", "TASKS", "OFFSETS")
     found = [(each.connector.name, finding) for each in judgement.connectors for finding in each.findings]
     shown: list[Block] = [
-        Lines([judgement.cluster.source, *judgement.cluster.notes]),
-        Table(columns, rows, "Connectors", "There are no connectors."),
+        TextBlock([judgement.cluster.source, *judgement.cluster.notes]),
+        TableBlock(columns, rows, "Connectors", "There are no connectors."),
     ]
     if found:
         shown.append(
-            Table(
+            TableBlock(
                 ("CONNECTOR", "WHAT", "KEY", "WHY", "FIX"),
                 [(name, *_cells(finding)) for name, finding in found],
                 "What differs or is missing",
@@ -162,11 +162,11 @@ def blocks(judgement: Judgement) -> list[Block]:
         )
     if judgement.worker:
         shown.append(
-            Table(("WHAT", "KEY", "WHY", "FIX"), [*map(_cells, judgement.worker)], "The worker's file")
+            TableBlock(("WHAT", "KEY", "WHY", "FIX"), [*map(_cells, judgement.worker)], "The worker's file")
         )
     counts = _counts(judgement)
     sums = [f"{counts[verdict]} {text}" for verdict, text in _SUMS.items() if counts[verdict]]
-    shown.append(Lines([", ".join(sums) or "nothing to move"], "In all"))
+    shown.append(TextBlock([", ".join(sums) or "nothing to move"], "In all"))
     return shown
 
 

@@ -16,7 +16,7 @@ from copycat_connect.config.secrets import Secrets
 
 
 @dataclass(frozen=True, slots=True)
-class Positions:
+class FoundPositions:
     """How far a connector has come: source offsets, or the positions of a sink's consumer group."""
 
     count: int | None
@@ -36,7 +36,7 @@ class FoundConnector:
     """RUNNING, PAUSED, STOPPED, FAILED ...; empty where it has reported nothing."""
     task_states: tuple[str, ...]
     """Of its tasks, in their order."""
-    positions: Positions
+    positions: FoundPositions
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from copycat_launcher.migrate.findings import (
     Finding,
     FoundCluster,
     FoundConnector,
+    FoundPositions,
     MigrationVerdict,
-    Positions,
     hide,
     hide_in,
     worst,
@@ -144,7 +144,7 @@ def judge_connector(connector: FoundConnector, here: Surroundings) -> JudgedConn
     return JudgedConnector(connector, spec, tuple(hide(findings, config, declared)), offsets)
 
 
-def _offsets(positions: Positions, *, is_here: bool) -> str:
+def _offsets(positions: FoundPositions, *, is_here: bool) -> str:
     if positions.count is None:
         return f"unknown: {positions.unknown_because}"
     if positions.count == 0:

@@ -11,7 +11,7 @@ from typing import Generic, Self, TypeVar
 
 from copycat_cli.api.offsets import get_offsets
 from copycat_cli.api.statuses import UNKNOWN, overview
-from copycat_cli.errors import CliError, ExitCode, NotFoundError
+from copycat_cli.errors import CliError, ExitCode, UnknownNameError
 from copycat_cli.rest import Rest
 from copycat_config.adapters.codec import ConfigCodec
 from copycat_config.domain.events import ConfigEvent
@@ -34,7 +34,7 @@ from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import librdkafka_config, read_security
 from copycat_eventlog.log import Codec, Entry
 from copycat_eventlog.past.scan import TopicScan
-from copycat_eventlog.unreadable import RecordReader
+from copycat_eventlog.unreadable import LogRecordReader
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.domain.events import OffsetEvent
@@ -44,9 +44,9 @@ from copycat_rest.answers import ConnectorInfo, ConnectorStateInfo
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.domain.events import StatusEvent
 from copycat_status.domain.evolve import evolve as evolve_statuses
-from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.state import StatusFacts, StatusState
 
-from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, Positions
+from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, FoundPositions
 
 
 class UnreadableClusterError(CliError):
@@ -61,7 +61,7 @@ _SUFFIXES = {"config": "configs", "offset": "offsets", "status": "status"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceCluster:
     """A cluster in Kafka."""
 
     client: Mapping[str, str] = field(repr=False)
@@ -77,7 +77,7 @@ class Place:
         return self.client["bootstrap.servers"]
 
 
-def _settle(place: Place, exists: Callable[[str], bool]) -> dict[str, str]:
+def _settle(place: SourceCluster, exists: Callable[[str], bool]) -> dict[str, str]:
     """Return the three topics: as named, else `<group.id>-configs` and so on, else `connect-configs`.
 
     Args:
@@ -132,7 +132,7 @@ class _TopicFold(Generic[E, S]):
         Raises:
             UnavailableError: It was not read in time.
         """
-        state, reader = self.initial, RecordReader(self.codec, topic)
+        state, reader = self.initial, LogRecordReader(self.codec, topic)
 
         def meet(entry: Entry, _time_ms: int) -> None:
             nonlocal state
@@ -153,7 +153,7 @@ class _PositionsReader:
 
     def __init__(
         self,
-        place: Place,
+        place: SourceCluster,
         connection: Mapping[str, str | int | bool],
         plugins: Plugins,
         offsets: OffsetState,
@@ -174,7 +174,7 @@ class _PositionsReader:
     ) -> None:
         self._loop.close()
 
-    def of(self, name: str, config: Config) -> Positions:
+    def of(self, name: str, config: Config) -> FoundPositions:
         """Return how far a connector has come; one whose class is not here is a sink if it names topics."""
         spec = self._plugins.get((config.get(CONNECTOR_CLASS) or "").strip(), CONNECTORS)
         if spec is not None and spec.kind is PluginKind.SOURCE:
@@ -183,30 +183,30 @@ class _PositionsReader:
             return self._source(name, config)
         return self._sink(name, config)
 
-    def _source(self, name: str, config: Config) -> Positions:
+    def _source(self, name: str, config: Config) -> FoundPositions:
         partitions = set(self._offsets.connectors.get(name, NO_PARTITIONS))
         own = (config.get(OFFSETS_TOPIC) or "").strip()
         if own:
             if config.get(PRODUCER_OVERRIDE + BOOTSTRAP_SERVERS):
-                return Positions(None, _OWN_ELSEWHERE)
+                return FoundPositions(None, _OWN_ELSEWHERE)
             partitions |= set(self._own(own).connectors.get(name, NO_PARTITIONS))
-        return Positions(len(partitions))
+        return FoundPositions(len(partitions))
 
     def _own(self, topic: str) -> OffsetState:
         if topic not in self._own_topics:
             self._own_topics[topic] = _OFFSETS.read(self._connection, topic).state
         return self._own_topics[topic]
 
-    def _sink(self, name: str, config: Config) -> Positions:
+    def _sink(self, name: str, config: Config) -> FoundPositions:
         overrides = overrides_of(config)
         client = group_client(self._place.client, overrides) or dict(self._place.client)
         group = sink_group(name, config)
         if any(map(has_placeholder, (*client.values(), group))):
-            return Positions(None, _ELSEWHERE)
+            return FoundPositions(None, _ELSEWHERE)
         try:
-            return Positions(self._loop.run(_committed(client, group)))
+            return FoundPositions(self._loop.run(_committed(client, group)))
         except CopycatError as error:
-            return Positions(None, error.message)
+            return FoundPositions(None, error.message)
 
 
 async def _committed(client: Mapping[str, str], group: str) -> int:
@@ -222,7 +222,7 @@ CONFIGS: _TopicFold[ConfigEvent, ConfigState] = _TopicFold(ConfigCodec(), evolve
 STATUSES: _TopicFold[StatusEvent, StatusState] = _TopicFold(StatusCodec(), evolve_statuses, StatusState())
 
 
-def read_from_topics(place: Place, plugins: Plugins) -> FoundCluster:
+def read_from_topics(place: SourceCluster, plugins: Plugins) -> FoundCluster:
     """Return what the topics say.
 
     Args:
@@ -240,7 +240,7 @@ def read_from_topics(place: Place, plugins: Plugins) -> FoundCluster:
         raise UnreadableClusterError(error.message) from error
 
 
-def _read(place: Place, plugins: Plugins) -> FoundCluster:
+def _read(place: SourceCluster, plugins: Plugins) -> FoundCluster:
     connection = librdkafka_config(place.servers, read_security(place.client))
     brokers = Brokers(connection, REACHED_SECONDS)
     topics = _settle(place, lambda topic: brokers.topic(topic) is not None)
@@ -259,7 +259,7 @@ def _read(place: Place, plugins: Plugins) -> FoundCluster:
     return FoundCluster(f"topics {named} on {place.servers}", tuple(found), tuple(notes))
 
 
-def _connector(view: ConnectorView, facts: ConnectorFacts, positions: Positions) -> FoundConnector:
+def _connector(view: ConnectorView, facts: StatusFacts, positions: FoundPositions) -> FoundConnector:
     state = "" if facts.status is None else facts.status.state.value
     tasks = tuple(facts.tasks[index].state.value for index in sorted(facts.tasks))
     return FoundConnector(view.name, view.config, state, tasks, positions)
@@ -300,10 +300,10 @@ def _connector_over_rest(rest: Rest, status: ConnectorStateInfo, info: Connector
     )
 
 
-def _positions_over_rest(rest: Rest, name: str) -> Positions:
+def _positions_over_rest(rest: Rest, name: str) -> FoundPositions:
     try:
-        return Positions(len(get_offsets(rest, name).offsets))
-    except NotFoundError:
-        return Positions(None, _NO_OFFSETS_HERE)
+        return FoundPositions(len(get_offsets(rest, name).offsets))
+    except UnknownNameError:
+        return FoundPositions(None, _NO_OFFSETS_HERE)
     except CliError as error:  # one connector whose offsets cannot be read says nothing about the others
-        return Positions(None, shorten(error.message, _MOST_CHARACTERS, placeholder=" ..."))
+        return FoundPositions(None, shorten(error.message, _MOST_CHARACTERS, placeholder=" ..."))

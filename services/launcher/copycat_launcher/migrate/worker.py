@@ -61,7 +61,7 @@ WITHOUT_EFFECT: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class JudgedWorker:
     """A worker's file, judged."""
 
     findings: tuple[Finding, ...]
@@ -69,7 +69,7 @@ class Worker:
     """What it says about connectors; Kafka Connect's defaults where it is wrong."""
 
 
-def judge_worker(properties: Mapping[str, str], plugins: Plugins) -> Worker:
+def judge_worker(properties: Mapping[str, str], plugins: Plugins) -> JudgedWorker:
     """Return what is to be known about a worker's properties; no value of them that is secret."""
     found = [
         *missing_converters(properties, plugins),
@@ -90,7 +90,7 @@ def judge_worker(properties: Mapping[str, str], plugins: Plugins) -> Worker:
         key = error.fields.get("key", "")
         found.append(Finding(MigrationVerdict.REFUSED, key, error.message, "change it"))
         rules = WorkerRules.of({"group.id": properties.get("group.id", "")})
-    return Worker(tuple(hide(_once(found), properties)), rules)
+    return JudgedWorker(tuple(hide(_once(found), properties)), rules)
 
 
 def known_providers(properties: Mapping[str, str]) -> set[str]:

@@ -14,12 +14,12 @@ from copycat_connect.errors import UnavailableError
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.topics import ensure_log_topic
-from copycat_eventlog.unreadable import RecordReader, Unreadable
+from copycat_eventlog.unreadable import LogRecordReader, Unreadable
 
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.own_topic_clients import (
     OffsetServiceSettings,
-    Place,
+    TopicAddress,
     TopicLostError,
     TopicReader,
     TopicWriter,
@@ -64,7 +64,7 @@ class KafkaOwnTopic:
         self._settings = settings
         self._connections = connections
         self._isolation = isolation
-        self._place = Place(settings.topic, str(connections.producer["bootstrap.servers"]), seconds)
+        self._place = TopicAddress(settings.topic, str(connections.producer["bootstrap.servers"]), seconds)
         self._reading = ThreadPoolExecutor(1, "own-offsets-reader")
         self._writing = ThreadPoolExecutor(1, "own-offsets-writer")
         self._turn = asyncio.Lock()
@@ -73,7 +73,7 @@ class KafkaOwnTopic:
         self._reader: TopicReader | None = None
         self._writer: TopicWriter | None = None
         self._state = OffsetState()
-        self._records = RecordReader(_CODEC, settings.topic, unreadable)
+        self._records = LogRecordReader(_CODEC, settings.topic, unreadable)
 
     def turn(self) -> AbstractAsyncContextManager[object]:
         """Keep others out until the end of the block."""

@@ -46,7 +46,7 @@ class TopicLostError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TopicAddress:
     """A topic and the brokers that have it, for messages."""
 
     topic: str
@@ -74,7 +74,7 @@ class Place:
 class TopicReader:
     """Reads a topic on from where the last call ended, to the end it has at each call."""
 
-    def __init__(self, connection: OffsetServiceSettings, place: Place, isolation: str) -> None:
+    def __init__(self, connection: OffsetServiceSettings, place: TopicAddress, isolation: str) -> None:
         """Connect in the background."""
         self._place = place
         common = {**connection, "group.id": f"{place.topic}-reader", "enable.auto.commit": False}
@@ -171,7 +171,7 @@ class TopicReader:
 class TopicWriter:
     """Appends to a topic as Kafka Connect's own producer of offsets does."""
 
-    def __init__(self, connection: OffsetServiceSettings, place: Place) -> None:
+    def __init__(self, connection: OffsetServiceSettings, place: TopicAddress) -> None:
         """Connect in the background."""
         self._place = place
         self._producer = Producer(

@@ -11,11 +11,11 @@ from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError, UnavailableError
 
-from copycat_scheduler.adapters.topics import KafkaTopics, ReadTopics, TopicCatalog
+from copycat_scheduler.adapters.topics import PartitionCounts, ReadTopics, TopicCatalog
 from copycat_scheduler.domain.partitions import Subscription
 
 Cluster = tuple[tuple[str, str], ...]
-OpenTopics = Callable[[Mapping[str, str]], KafkaTopics]
+OpenTopics = Callable[[Mapping[str, str]], PartitionCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _OtherTopics:
         self._written = written
         self._open_topics = open_topics
         self._placeholders = placeholders
-        self._topics: KafkaTopics | None = None
+        self._topics: PartitionCounts | None = None
 
     async def read(self) -> Mapping[str, int]:
         """Return topics with their numbers of partitions.

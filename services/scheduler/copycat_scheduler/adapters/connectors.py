@@ -19,14 +19,14 @@ from copycat_rpc.messages import config_from_proto
 from copycat_telemetry.changes import log_change
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_scheduler.domain.commands import Desired
+from copycat_scheduler.domain.commands import DesiredConnector
 from copycat_scheduler.domain.partitions import TOPICS, TOPICS_REGEX, Subscription, subscription_of
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class ConnectorToPlace:
     """One connector, as far as placing it goes."""
 
     tasks: int
@@ -52,7 +52,7 @@ class Connectors:
         self._changed = changed
         self._placeholders = placeholders
         self._worker = worker
-        self._configured: dict[str, Configured] = {}
+        self._configured: dict[str, ConnectorToPlace] = {}
         self.spans = RecentSpans(time.monotonic)
         """Which spans led to the newest changes."""
         self.known = False
@@ -65,10 +65,10 @@ class Connectors:
 
     def desired(
         self, partitions: Callable[[Subscription], tuple[TopicPartition, ...] | None]
-    ) -> dict[str, Desired]:
+    ) -> dict[str, DesiredConnector]:
         """Return what should run; `partitions` finds what a sink reads, None while it does not know."""
         return {
-            name: Desired(each.tasks, partitions(each.subscription) if each.subscription else ())
+            name: DesiredConnector(each.tasks, partitions(each.subscription) if each.subscription else ())
             for name, each in self._configured.items()
         }
 
@@ -111,9 +111,9 @@ class Connectors:
             case _:
                 pass
 
-    def _configure(self, connector: Connector) -> Configured:
+    def _configure(self, connector: Connector) -> ConnectorToPlace:
         if not _reads_topics(connector):
-            return Configured(len(connector.tasks), None)
+            return ConnectorToPlace(len(connector.tasks), None)
         config = config_from_proto(connector.config)
         named = {key: config.get(key) for key in (TOPICS, TOPICS_REGEX)}
         try:
@@ -131,7 +131,7 @@ class Connectors:
         if subscription is not None:
             cluster = other_cluster(self._worker, config) or {}
             subscription = replace(subscription, cluster=tuple(sorted(cluster.items())))
-        return Configured(len(connector.tasks), subscription)
+        return ConnectorToPlace(len(connector.tasks), subscription)
 
 
 def _reads_topics(connector: Connector) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from copycat_scheduler.adapters.clusters import ClusterCatalogs
 from copycat_scheduler.adapters.connectors import Connectors
-from copycat_scheduler.adapters.statuses import Statuses
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.adapters.statuses import NewestStatuses
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule
 from copycat_scheduler.domain.leases import Leases
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_scheduler.domain.views import assigned_workers
@@ -19,7 +19,7 @@ class Inputs:
 
     connectors: Connectors
     """What should run."""
-    statuses: Statuses
+    statuses: NewestStatuses
     """What runs."""
     catalog: ClusterCatalogs
     """What sinks read."""
@@ -37,7 +37,7 @@ class Inputs:
         """Have the topics looked up that the sinks of this moment ask for."""
         self.catalog.want(self.connectors.subscriptions)
 
-    def desired(self) -> dict[str, Desired]:
+    def desired(self) -> dict[str, DesiredConnector]:
         """Return what should run of every connector."""
         return self.connectors.desired(self.catalog.partitions)
 

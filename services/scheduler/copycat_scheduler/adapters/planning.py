@@ -13,7 +13,7 @@ from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.json_text import MAX_GENERATION
 from copycat_rpc.acts import ActReporter
-from copycat_rpc.pace import Pace
+from copycat_rpc.pace import LoopPace
 from copycat_telemetry.changes import log_change
 from copycat_telemetry.recent_spans import RecentSpans
 from copycat_telemetry.tracing import Attributes, note_span
@@ -68,7 +68,7 @@ class Planning:
         self._wakeups = wakeups
         self._rebalances = rebalances
         self._last_generation = 0
-        self._pace = Pace(CHANGES_TOGETHER_SECONDS)
+        self._pace = LoopPace(CHANGES_TOGETHER_SECONDS)
         self._lines = AssignmentLines(acts)
 
     async def run(self) -> None:

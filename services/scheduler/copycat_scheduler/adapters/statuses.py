@@ -12,13 +12,13 @@ from copycat_connect.cluster import Instance
 from copycat_rpc.following import follow
 from copycat_rpc.messages import instance_from_proto
 
-from copycat_scheduler.domain.upkeep import Observed, Upkeep
+from copycat_scheduler.domain.upkeep import Corrections, Observed
 
 #: The status service takes no more in one call.
 MAX_STATUSES_PER_REPORT = 1000
 
 
-class Statuses:
+class NewestStatuses:
     """The newest status of every instance."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Statuses:
         self._take(message)
         self._changed()
 
-    async def correct(self, upkeep: Upkeep) -> None:
+    async def correct(self, upkeep: Corrections) -> None:
         """Have corrections recorded.
 
         Raises:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
 
 
-class KafkaTopics:
+class PartitionCounts:
     """Reads topic names and partition counts in a thread, so that the event loop never waits."""
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:

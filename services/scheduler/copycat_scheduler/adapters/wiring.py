@@ -15,7 +15,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.health import serves
-from copycat_rpc.pace import Pace
+from copycat_rpc.pace import LoopPace
 from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import ServicesTls
@@ -29,10 +29,10 @@ from copycat_scheduler.adapters.planning import Planning, Wakeups
 from copycat_scheduler.adapters.probing import Probing
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import register
-from copycat_scheduler.adapters.statuses import Statuses
+from copycat_scheduler.adapters.statuses import NewestStatuses
 from copycat_scheduler.adapters.topics import ReadTopics
 from copycat_scheduler.adapters.workers import LiveWorkers
-from copycat_scheduler.domain.upkeep import Upkeep, upkeep
+from copycat_scheduler.domain.upkeep import Corrections, upkeep
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class _Upkeeping:
         self._workers = workers
         self._inputs = inputs
         self._due = due
-        self._pace = Pace(_CHANGES_TOGETHER_SECONDS)
+        self._pace = LoopPace(_CHANGES_TOGETHER_SECONDS)
 
     async def run(self) -> None:
         """Correct statuses until cancelled; a failure is tried again, planning does not wait for it."""
@@ -71,10 +71,10 @@ class _Upkeeping:
             else:
                 _log_failed(corrections)
 
-    def _corrections(self) -> Upkeep:
+    def _corrections(self) -> Corrections:
         """Return what the statuses get wrong, as far as is known; nothing where another instance leads."""
         if not self._events.leads or not self._inputs.complete:
-            return Upkeep()
+            return Corrections()
         leases, now = self._workers.leases, asyncio.get_running_loop().time()
         return upkeep(
             self._inputs.desired(),
@@ -85,7 +85,7 @@ class _Upkeeping:
         )
 
 
-def _log_failed(corrections: Upkeep) -> None:
+def _log_failed(corrections: Corrections) -> None:
     for instance, status, reason in corrections.failed:
         log_change(
             log,
@@ -162,7 +162,7 @@ def wire(
         times.refresh_ms / 1000,
         wakeups.plan.set,
     )
-    statuses = Statuses(neighbours.status, wakeups.plan.set, wakeups.upkeep.set)
+    statuses = NewestStatuses(neighbours.status, wakeups.plan.set, wakeups.upkeep.set)
     connectors = Connectors(wakeups.plan.set, placeholders, properties)
     inputs = Inputs(connectors, statuses, catalog)
     workers = LiveWorkers(

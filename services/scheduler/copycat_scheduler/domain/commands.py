@@ -10,7 +10,7 @@ from copycat_connect.cluster import Instance, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
-class Desired:
+class DesiredConnector:
     """What should run of one connector, whatever its target state: a paused one keeps its places."""
 
     tasks: int
@@ -23,7 +23,7 @@ class Desired:
 class Reschedule:
     """Place what should run on the workers there are."""
 
-    desired: Mapping[str, Desired]
+    desired: Mapping[str, DesiredConnector]
     """Every configured connector."""
     workers: Set[str]
     """Live workers that take work."""

@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 
 from copycat_connect.cluster import Instance, TopicPartition, in_order
 
-from copycat_scheduler.domain.commands import Desired, Reschedule, SchedulerCommand
+from copycat_scheduler.domain.commands import DesiredConnector, Reschedule, SchedulerCommand
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.partitions import divide
 from copycat_scheduler.domain.placement import Placement
@@ -54,7 +54,7 @@ def _reschedule(world: Reschedule, state: SchedulerState) -> tuple[SchedulerEven
     )
 
 
-def _reads(desired: Mapping[str, Desired], state: SchedulerState) -> Reads:
+def _reads(desired: Mapping[str, DesiredConnector], state: SchedulerState) -> Reads:
     """Return what each task of each sink reads; tasks of a sink whose partitions are unknown keep theirs."""
     reads: dict[Instance, tuple[TopicPartition, ...]] = {}
     for name, each in desired.items():

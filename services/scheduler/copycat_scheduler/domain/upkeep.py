@@ -10,7 +10,7 @@ from typing import Final
 
 from copycat_connect.cluster import Instance, in_order
 
-from copycat_scheduler.domain.commands import Desired
+from copycat_scheduler.domain.commands import DesiredConnector
 
 _NO_FAULTS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -30,7 +30,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class Corrections:
     """Corrections to make; the same world asks for the same ones until they are made."""
 
     unassigned: tuple[tuple[Instance, Observed], ...] = ()
@@ -42,12 +42,12 @@ class Upkeep:
 
 
 def upkeep(
-    desired: Mapping[str, Desired],
+    desired: Mapping[str, DesiredConnector],
     observed: Mapping[Instance, Observed],
     claimed: Callable[[], Set[Instance]],
     may_run: Callable[[str], bool],
     faults: Mapping[str, str] = _NO_FAULTS,
-) -> Upkeep:
+) -> Corrections:
     """Return what the statuses get wrong.
 
     What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
@@ -83,7 +83,7 @@ def upkeep(
 
 def _failed(
     faults: Mapping[str, str],
-    desired: Mapping[str, Desired],
+    desired: Mapping[str, DesiredConnector],
     observed: Mapping[Instance, Observed],
     wrong: Set[Instance],
 ) -> Iterator[tuple[Instance, Observed, str]]:
@@ -96,8 +96,8 @@ def _failed(
 
 
 def _corrections(
-    wrong: Sequence[Instance], desired: Mapping[str, Desired], observed: Mapping[Instance, Observed]
-) -> Upkeep:
+    wrong: Sequence[Instance], desired: Mapping[str, DesiredConnector], observed: Mapping[Instance, Observed]
+) -> Corrections:
     """Return what to do about wrong statuses, which are in order."""
     unassigned: list[tuple[Instance, Observed]] = []
     forgotten: dict[str, list[int]] = {}
@@ -109,7 +109,7 @@ def _corrections(
             forgotten.setdefault(instance.connector, []).append(instance.task)
         else:
             unassigned.append((instance, observed[instance]))
-    return Upkeep(
+    return Corrections(
         unassigned=tuple(unassigned),
         forgotten=tuple((name, tuple(tasks)) for name, tasks in forgotten.items()),
     )

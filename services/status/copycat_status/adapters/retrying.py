@@ -18,7 +18,7 @@ from copycat_telemetry.metrics.groups import STATUS_STORE
 from copycat_status.adapters.event_sourced import StatusEvents
 from copycat_status.adapters.write_lines import log_given_up, log_retry, updates_of
 from copycat_status.domain.commands import StatusCommand
-from copycat_status.domain.errors import GivenUpError
+from copycat_status.domain.errors import UpdateGivenUpError
 from copycat_status.domain.events import StatusEvent
 from copycat_status.domain.state import StatusState
 
@@ -146,7 +146,7 @@ class Retrying:
         limit = self._backoff.max_retries
         if limit is not None and retries >= limit:
             self._lose(command, retries, cause)
-            raise GivenUpError(retries, cause)
+            raise UpdateGivenUpError(retries, cause)
 
     def _count_retry(self, command: StatusCommand, number: int, wait: float, cause: str) -> None:
         self.counters.retries += len(updates_of(command))

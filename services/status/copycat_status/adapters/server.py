@@ -20,7 +20,7 @@ from copycat_status.adapters.messages import status_message
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ReportStatuses, ResetTopics
 from copycat_status.domain.health import HealthLevel, Told, Troubles, health_of, told_of
-from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.state import StatusFacts, StatusState
 from copycat_status.domain.status import Status
 from copycat_status.domain.tracking import Tracking
 from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, TroubleKind
@@ -113,7 +113,7 @@ class _ShownStatuses:
             for message in self._untroubled.messages(state.connectors)
         ]
 
-    def _without_trouble(self, connector: str, facts: ConnectorFacts) -> pb.ConnectorStatus | None:
+    def _without_trouble(self, connector: str, facts: StatusFacts) -> pb.ConnectorStatus | None:
         view = view_of(connector, facts)
         return None if view is None else _message(view, {}, self._wall_ms())
 

@@ -15,7 +15,7 @@ from copycat_status.adapters.handed import Handed, already_handed
 from copycat_status.adapters.retrying import PASSING_ERRORS, Retrying
 from copycat_status.adapters.write_lines import log_given_up, log_made_good
 from copycat_status.domain.commands import StatusCommand
-from copycat_status.domain.errors import GivenUpError
+from copycat_status.domain.errors import UpdateGivenUpError
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class StatusWriter:
     async def _carry_out(self, handed: Handed) -> Revision:
         try:
             return await self._retrying.write(lambda: handed.left)
-        except GivenUpError:
+        except UpdateGivenUpError:
             handed.give_up(self._events.state)
             raise
         finally:

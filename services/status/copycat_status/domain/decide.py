@@ -18,7 +18,7 @@ from copycat_status.domain.commands import (
 from copycat_status.domain.errors import InvalidTaskError, InvalidTopicError, UnnamedConnectorError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.evolve import is_late
-from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.state import StatusFacts, StatusState
 from copycat_status.domain.status import Status
 
 _INT32_MAX: Final = 2**31 - 1
@@ -100,7 +100,7 @@ def stands(report: Report, known: Status) -> bool:
     return report.instance.task is None or not is_late(report.status, known)
 
 
-def _report_topics(command: ReportTopics, facts: ConnectorFacts) -> tuple[StatusEvent, ...]:
+def _report_topics(command: ReportTopics, facts: StatusFacts) -> tuple[StatusEvent, ...]:
     _check_connector(command.connector)
     _check_task(command.task)
     for topic in command.topics:
@@ -112,7 +112,7 @@ def _report_topics(command: ReportTopics, facts: ConnectorFacts) -> tuple[Status
     )
 
 
-def _forget(command: ForgetStatuses, facts: ConnectorFacts) -> Iterator[StatusEvent]:
+def _forget(command: ForgetStatuses, facts: StatusFacts) -> Iterator[StatusEvent]:
     """Forget tasks before their connector, as Kafka does; topics last."""
     connector, spared = command.connector, command.spared
     tasks = {*command.tasks} & {*facts.tasks} if command.tasks else {*facts.tasks}
@@ -124,5 +124,5 @@ def _forget(command: ForgetStatuses, facts: ConnectorFacts) -> Iterator[StatusEv
         yield from _reset(connector, command.spared_topics, facts)
 
 
-def _reset(connector: str, spared: frozenset[str], facts: ConnectorFacts) -> Iterator[StatusEvent]:
+def _reset(connector: str, spared: frozenset[str], facts: StatusFacts) -> Iterator[StatusEvent]:
     yield from (TopicForgotten(topic, connector) for topic in sorted({*facts.topics} - spared))

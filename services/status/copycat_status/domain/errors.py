@@ -19,7 +19,7 @@ class UnknownStatusError(CopycatError):
         super().__init__(f"No status found for connector {connector}", connector=connector)
 
 
-class GivenUpError(UnavailableError):
+class UpdateGivenUpError(UnavailableError):
     """The log was away for longer than updates are tried; the service writes this one when it is back."""
 
     code = ErrorCode("status.given_up", grpc="UNAVAILABLE", http=503)

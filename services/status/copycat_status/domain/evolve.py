@@ -12,7 +12,7 @@ from typing import assert_never
 from copycat_connect.cluster import Instance
 
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
-from copycat_status.domain.state import NOTHING, ActiveTopic, ConnectorFacts, StatusState
+from copycat_status.domain.state import NOTHING, ActiveTopic, StatusFacts, StatusState
 from copycat_status.domain.status import State, Status
 
 
@@ -37,7 +37,7 @@ def evolve(state: StatusState, event: StatusEvent) -> StatusState:
     return _with_facts(state, name, facts)
 
 
-def _with_status(facts: ConnectorFacts, instance: Instance, status: Status) -> ConnectorFacts:
+def _with_status(facts: StatusFacts, instance: Instance, status: Status) -> StatusFacts:
     if instance.task is None:
         return replace(facts, status=status)
     known = facts.tasks.get(instance.task)
@@ -59,7 +59,7 @@ def is_late(status: Status, known: Status) -> bool:
     )
 
 
-def _without_status(facts: ConnectorFacts, instance: Instance) -> ConnectorFacts:
+def _without_status(facts: StatusFacts, instance: Instance) -> StatusFacts:
     if instance.task is None:
         return replace(facts, status=None)
     if instance.task not in facts.tasks:
@@ -67,7 +67,7 @@ def _without_status(facts: ConnectorFacts, instance: Instance) -> ConnectorFacts
     return replace(facts, tasks=facts.tasks.delete(instance.task))
 
 
-def _with_facts(state: StatusState, connector: str, facts: ConnectorFacts) -> StatusState:
+def _with_facts(state: StatusState, connector: str, facts: StatusFacts) -> StatusState:
     if facts != NOTHING:
         return StatusState(state.connectors.set(connector, facts))
     return StatusState(state.connectors.delete(connector)) if connector in state.connectors else state

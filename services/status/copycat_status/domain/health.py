@@ -39,7 +39,7 @@ class HealthLevel(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class HealthSummary:
     """A connector summed up."""
 
     level: HealthLevel
@@ -71,7 +71,7 @@ def told_of(status: Status, trouble: Trouble | None, now_ms: int) -> Told:
     return Told(status.state, shortened(said, MAX_TEXT_CHARACTERS), stuck=False)
 
 
-def health_of(own: Told, tasks: Mapping[int, Told]) -> Health:
+def health_of(own: Told, tasks: Mapping[int, Told]) -> HealthSummary:
     """Sum up a connector and its tasks."""
     parts = [] if _is_well(own) else [f"the connector is {own.state.value}: {own.reason}"]
     for state in UNWELL:
@@ -79,11 +79,11 @@ def health_of(own: Told, tasks: Mapping[int, Told]) -> Health:
     stuck = [n for n, told in tasks.items() if told.stuck and told.state not in UNWELL]
     parts += _part(stuck, tasks, "not moving")
     if not parts:
-        return Health(HealthLevel.HEALTHY)
+        return HealthSummary(HealthLevel.HEALTHY)
     all_failed = bool(tasks) and all(told.state is State.FAILED for told in tasks.values())
     failed = own.state is State.FAILED or own.lasting or all_failed
     level = HealthLevel.FAILED if failed else HealthLevel.DEGRADED
-    return Health(level, shortened("; ".join(parts), MAX_HEALTH_CHARACTERS))
+    return HealthSummary(level, shortened("; ".join(parts), MAX_HEALTH_CHARACTERS))
 
 
 def _counts(trouble: Trouble, status: Status) -> bool:

@@ -19,7 +19,7 @@ class ActiveTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectorFacts:
+class StatusFacts:
     """All that is known under one connector name; each fact follows from the newest record of its own key."""
 
     status: Status | None = None
@@ -31,9 +31,9 @@ class ConnectorFacts:
 class StatusState:
     """Every connector name anything is known about."""
 
-    connectors: Map[str, ConnectorFacts] = field(default_factory=Map)
+    connectors: Map[str, StatusFacts] = field(default_factory=Map)
 
-    def facts(self, connector: str) -> ConnectorFacts:
+    def facts(self, connector: str) -> StatusFacts:
         """Return what is known under a name."""
         return self.connectors.get(connector, NOTHING)
 
@@ -43,4 +43,4 @@ class StatusState:
         return facts.status if instance.task is None else facts.tasks.get(instance.task)
 
 
-NOTHING = ConnectorFacts()
+NOTHING = StatusFacts()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from copycat_connect.cluster import Instance
 
 from copycat_status.domain.errors import UnknownStatusError
-from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.state import StatusFacts, StatusState
 from copycat_status.domain.status import Status
 
 
@@ -21,7 +21,7 @@ class ConnectorStatus:
     tasks: Mapping[int, Status]
 
 
-def view_of(connector: str, facts: ConnectorFacts) -> ConnectorStatus | None:
+def view_of(connector: str, facts: StatusFacts) -> ConnectorStatus | None:
     """Return the statuses known under a name, or None when the connector itself has none."""
     if facts.status is None:
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
-from copycat_cli.errors import NotFoundError
+from copycat_cli.errors import UnknownNameError
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError
 from copycat_launcher.embedded import Copycat
@@ -95,7 +95,7 @@ def test_k26_41_what_it_says_of_a_connector_is_what_it_was_told(copycat: Copycat
     wait_until(lambda: copycat.status(name).connector.state == "RUNNING", SECONDS, "the end of the pause")
     copycat.remove_connector(name)
     assert name not in copycat.connectors()
-    with pytest.raises(NotFoundError, match=f"Connector {name} not found"):
+    with pytest.raises(UnknownNameError, match=f"Connector {name} not found"):
         copycat.config(name)
 
 

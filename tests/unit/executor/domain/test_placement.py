@@ -15,13 +15,13 @@ from copycat_executor.domain.deaths import (
     after_death,
 )
 from copycat_executor.domain.placement import (
+    HostUpkeep,
     HostView,
     InHost,
     Isolation,
     NewHost,
     NoPlace,
     ResidencyRules,
-    Upkeep,
     place,
     place_apart,
     upkeep,
@@ -202,38 +202,38 @@ def busy(name: str, launched: float = 0.0, *, retiring: bool = False) -> HostVie
 
 
 def test_one_fresh_host_is_kept_ready() -> None:
-    assert upkeep([], 0.0, RULES) == Upkeep(launch=1)
-    assert upkeep([busy("h1"), HostView("h2", 0.0)], 0.0, RULES) == Upkeep()
+    assert upkeep([], 0.0, RULES) == HostUpkeep(launch=1)
+    assert upkeep([busy("h1"), HostView("h2", 0.0)], 0.0, RULES) == HostUpkeep()
 
 
 def test_no_fresh_host_is_launched_when_every_slot_is_taken() -> None:
-    assert upkeep([busy(f"h{i}") for i in range(4)], 0.0, RULES) == Upkeep()
+    assert upkeep([busy(f"h{i}") for i in range(4)], 0.0, RULES) == HostUpkeep()
 
 
 def test_superfluous_fresh_hosts_end() -> None:
-    assert upkeep([HostView("h1", 0.0), HostView("h2", 0.0)], 0.0, RULES) == Upkeep(end=("h2",))
+    assert upkeep([HostView("h1", 0.0), HostView("h2", 0.0)], 0.0, RULES) == HostUpkeep(end=("h2",))
 
 
 def test_a_used_host_lingers_then_ends() -> None:
     hosts = [HostView("h1", 0.0, former="a", empty_since=10.0), HostView("h2", 0.0)]
-    assert upkeep(hosts, 14.9, RULES) == Upkeep()
-    assert upkeep(hosts, 15.0, RULES) == Upkeep(end=("h1",))
+    assert upkeep(hosts, 14.9, RULES) == HostUpkeep()
+    assert upkeep(hosts, 15.0, RULES) == HostUpkeep(end=("h1",))
 
 
 def test_old_hosts_are_left_one_at_a_time_the_oldest_first() -> None:
     hosts = [busy("h1", 5.0), busy("h2", 1.0), HostView("h3", 1000.0)]
-    assert upkeep(hosts, 1900.0, RULES) == Upkeep(retire=("h2",))
+    assert upkeep(hosts, 1900.0, RULES) == HostUpkeep(retire=("h2",))
     left = [busy("h1", 5.0), busy("h2", 1.0, retiring=True), HostView("h3", 1000.0)]
-    assert upkeep(left, 1900.0, RULES) == Upkeep()
+    assert upkeep(left, 1900.0, RULES) == HostUpkeep()
 
 
 def test_a_retiring_host_ends_once_it_is_empty() -> None:
     hosts = [HostView("h1", 0.0, former="a", retiring=True, empty_since=9.0), HostView("h2", 0.0)]
-    assert upkeep(hosts, 9.0, RULES) == Upkeep(end=("h1",))
+    assert upkeep(hosts, 9.0, RULES) == HostUpkeep(end=("h1",))
 
 
 def test_an_old_fresh_host_is_replaced() -> None:
-    assert upkeep([HostView("h1", 0.0)], 1800.0, RULES) == Upkeep(end=("h1",), launch=1)
+    assert upkeep([HostView("h1", 0.0)], 1800.0, RULES) == HostUpkeep(end=("h1",), launch=1)
 
 
 def test_a_task_whose_hosts_keep_dying_becomes_hopeless() -> None:

@@ -8,9 +8,9 @@ import pytest
 from copycat_connect.cluster import Instance, TargetState, TopicPartition
 from copycat_executor.domain.desired import (
     NOTHING,
-    Assigned,
+    AssignedGeneration,
     Configured,
-    Desired,
+    DesiredWork,
     WantedConnector,
     WantedTask,
     assign,
@@ -19,12 +19,12 @@ from copycat_executor.domain.desired import (
 )
 from copycat_executor.domain.reconcile import (
     Action,
+    ConnectorToStart,
+    ConnectorToStop,
     PublishTasks,
     SetConnectorTarget,
     SetTaskTarget,
-    StartConnector,
     StartTask,
-    StopConnector,
     StopTask,
     reconcile,
 )
@@ -75,7 +75,7 @@ def test_a_stopped_connector_is_wanted_but_its_tasks_are_not() -> None:
 
 def test_a_new_generation_on_the_same_worker_continues_its_hold() -> None:
     second = assign(assign(None, ME, 3, ()), ME, 7, (TopicPartition("t", 0),))
-    assert second == Assigned(ME, 7, since=3, partitions=(TopicPartition("t", 0),))
+    assert second == AssignedGeneration(ME, 7, since=3, partitions=(TopicPartition("t", 0),))
     assert generation_for(3, second, ME) == 7
 
 
@@ -114,16 +114,16 @@ def runs_task(phase: Phase = Phase.SETTLED, target: TargetState = TargetState.ST
 
 def of_connector(connector: WantedConnector, running: RunningConnector | None) -> tuple[object, ...]:
     present = {} if running is None else {"orders": running}
-    return reconcile(Desired({"orders": connector}, {}), Running(present, {}))
+    return reconcile(DesiredWork({"orders": connector}, {}), Running(present, {}))
 
 
 def of_task(task: WantedTask, running: RunningTask | None) -> tuple[object, ...]:
     present = {} if running is None else {TASK: running}
-    return reconcile(Desired({}, {TASK: task}), Running({}, present))
+    return reconcile(DesiredWork({}, {TASK: task}), Running({}, present))
 
 
 def test_what_is_wanted_and_absent_is_started() -> None:
-    assert of_connector(wanted(), None) == (StartConnector(wanted()),)
+    assert of_connector(wanted(), None) == (ConnectorToStart(wanted()),)
     assert of_task(wanted_task(), None) == (StartTask(wanted_task()),)
 
 
@@ -134,7 +134,7 @@ def test_what_is_as_wanted_is_left_alone() -> None:
 
 def test_what_is_no_longer_wanted_is_stopped_once() -> None:
     running = Running({"orders": runs()}, {TASK: runs_task()})
-    assert reconcile(NOTHING, running) == (StopConnector("orders"), StopTask(TASK))
+    assert reconcile(NOTHING, running) == (ConnectorToStop("orders"), StopTask(TASK))
     stopping = Running({"orders": runs(Phase.STOPPING)}, {TASK: runs_task(Phase.STOPPING)})
     assert reconcile(NOTHING, stopping) == ()
 
@@ -145,7 +145,7 @@ def test_what_is_no_longer_wanted_is_stopped_once() -> None:
 )
 @pytest.mark.parametrize("phase", [Phase.STARTING, Phase.SETTLED, Phase.FAILED])
 def test_a_connector_that_changed_is_stopped_in_any_phase(changed: RunningConnector, phase: Phase) -> None:
-    assert of_connector(wanted(), replace(changed, phase=phase)) == (StopConnector("orders"),)
+    assert of_connector(wanted(), replace(changed, phase=phase)) == (ConnectorToStop("orders"),)
 
 
 def test_a_connector_follows_its_target_state() -> None:
@@ -236,7 +236,7 @@ INSTANCES = st.builds(Instance, NAMES, st.integers(0, 2))
 
 
 @st.composite
-def desires(draw: st.DrawFn) -> Desired:
+def desires(draw: st.DrawFn) -> DesiredWork:
     connectors = {
         name: WantedConnector(name, draw(CONFIGS), draw(TARGETS), draw(GENERATIONS), draw(st.booleans()))
         for name in draw(st.sets(NAMES))
@@ -254,7 +254,7 @@ def desires(draw: st.DrawFn) -> Desired:
         )
         for instance in draw(st.sets(INSTANCES))
     }
-    return Desired(connectors, tasks)
+    return DesiredWork(connectors, tasks)
 
 
 @st.composite
@@ -281,18 +281,18 @@ def runnings(draw: st.DrawFn) -> Running:
     return Running(connectors, tasks)
 
 
-def perform(desired: Desired, running: Running, action: Action) -> tuple[Desired, Running]:
+def perform(desired: DesiredWork, running: Running, action: Action) -> tuple[DesiredWork, Running]:
     """Carry out an action as an ideal world would, at once."""
     connectors, tasks, wanted = dict(running.connectors), dict(running.tasks), dict(desired.connectors)
     match action:
-        case StartConnector(w):
+        case ConnectorToStart(w):
             due = w.target is TargetState.STARTED
             connectors[w.name] = RunningConnector(
                 w.config, w.generation, w.target, Phase.SETTLED, publish_due=due
             )
         case SetConnectorTarget(name, target):
             connectors[name] = replace(connectors[name], target=target, phase=Phase.SETTLED)
-        case StopConnector(name):
+        case ConnectorToStop(name):
             del connectors[name]
         case PublishTasks(name):
             connectors[name] = replace(connectors[name], publish_due=False)
@@ -305,10 +305,10 @@ def perform(desired: Desired, running: Running, action: Action) -> tuple[Desired
             tasks[instance] = replace(tasks[instance], target=target)
         case StopTask(instance):
             del tasks[instance]
-    return Desired(wanted, desired.tasks), Running(connectors, tasks)
+    return DesiredWork(wanted, desired.tasks), Running(connectors, tasks)
 
 
-def settle(desired: Desired, running: Running) -> tuple[Desired, Running]:
+def settle(desired: DesiredWork, running: Running) -> tuple[DesiredWork, Running]:
     for _ in range(10):
         actions = reconcile(desired, running)
         if not actions:
@@ -319,7 +319,7 @@ def settle(desired: Desired, running: Running) -> tuple[Desired, Running]:
 
 
 @given(desires(), runnings())
-def test_it_comes_to_rest_with_what_is_wanted(desired: Desired, running: Running) -> None:
+def test_it_comes_to_rest_with_what_is_wanted(desired: DesiredWork, running: Running) -> None:
     before = running
     desired, running = settle(desired, running)
     drained = {name for name, runs in before.connectors.items() if runs.phase is Phase.STOPPING}
@@ -332,7 +332,7 @@ def test_it_comes_to_rest_with_what_is_wanted(desired: Desired, running: Running
 
 @given(desires(), runnings())
 def test_every_wanted_task_runs_under_its_generation_or_stays_failed_or_drains(
-    desired: Desired, running: Running
+    desired: DesiredWork, running: Running
 ) -> None:
     _, settled = settle(desired, running)
     for instance, wanted in desired.tasks.items():
@@ -343,13 +343,13 @@ def test_every_wanted_task_runs_under_its_generation_or_stays_failed_or_drains(
 
 
 @given(desires(), runnings())
-def test_one_instance_gets_one_action_at_a_time(desired: Desired, running: Running) -> None:
+def test_one_instance_gets_one_action_at_a_time(desired: DesiredWork, running: Running) -> None:
     seen: list[object] = []
     for action in reconcile(desired, running):
         match action:
-            case StartConnector(w):
+            case ConnectorToStart(w):
                 seen.append(w.name)
-            case SetConnectorTarget(name) | StopConnector(name) | PublishTasks(name):
+            case SetConnectorTarget(name) | ConnectorToStop(name) | PublishTasks(name):
                 seen.append(name)
             case StartTask(t):
                 seen.append(t.instance)

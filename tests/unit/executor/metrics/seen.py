@@ -9,7 +9,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.background import ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.runs import ConnectorRun, Runs, TaskRun
 from copycat_telemetry.metrics.definitions import Reading, Value
@@ -73,7 +73,7 @@ class Worker:
         """Have an instance change its state."""
         self._run(instance).measure_state(state)
 
-    def plugin(self, connector: str, plugin: Plugin) -> None:
+    def plugin(self, connector: str, plugin: UsedPlugin) -> None:
         """Have the plugin of a connector become known."""
         meter = self.runs.connector(connector).meter
         assert meter is not None

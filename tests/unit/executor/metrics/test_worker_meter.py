@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.running import Plugin
+from copycat_executor.domain.running import UsedPlugin
 from copycat_telemetry.metrics.definitions import Value
 from copycat_telemetry.metrics.groups import GROUPS
 
@@ -151,7 +151,7 @@ def test_a_connector_without_tasks_here_has_no_counts_of_tasks() -> None:
 def test_a_connector_is_told_with_its_state_and_its_plugin() -> None:
     worker = Worker()
     connector = worker.begin("orders")
-    worker.plugin("orders", Plugin("Clock", "source", "1.2"))
+    worker.plugin("orders", UsedPlugin("Clock", "source", "1.2"))
     worker.state(connector, RUNNING)
 
     assert worker.told(CONNECTOR, connector="orders") == {
@@ -165,7 +165,7 @@ def test_a_connector_is_told_with_its_state_and_its_plugin() -> None:
 def test_a_plugin_without_version_says_so_as_kafka_connect_does() -> None:
     worker = Worker()
     worker.run("orders")
-    worker.plugin("orders", Plugin("Clock", "sink", None))
+    worker.plugin("orders", UsedPlugin("Clock", "sink", None))
 
     told = worker.told(CONNECTOR, connector="orders") or {}
 
@@ -183,7 +183,7 @@ def test_a_connector_whose_plugin_is_not_found_is_told_with_the_class_it_asks_fo
 def test_a_connector_that_got_another_class_is_not_told_with_the_former_one() -> None:
     worker = Worker()
     worker.run("orders")
-    worker.plugin("orders", Plugin("Clock", "source", "1.2"))
+    worker.plugin("orders", UsedPlugin("Clock", "source", "1.2"))
     worker.leave(Instance("orders"))
 
     worker.state(worker.begin("orders", config={"connector.class": "Missing"}), FAILED)

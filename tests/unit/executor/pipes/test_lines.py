@@ -24,7 +24,7 @@ from copycat_executor.pipes.connector_messages import (
     ToTemplate,
 )
 from copycat_executor.pipes.lines import BadLineError, read_result, to_line
-from copycat_executor.pipes.messages import Answer, Ask, Call, Message
+from copycat_executor.pipes.messages import Answer, Ask, Call, PipeMessage
 from copycat_executor.pipes.query_messages import TO_QUERIES, FromQueries, QueryCall, RunQuery, ToQueries
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,7 +148,7 @@ def test_a_field_that_a_message_does_not_have_is_refused(
 @settings(max_examples=30)
 @given(message=values(Ask[RunQuery]), data=st.data())
 def test_a_line_that_was_cut_short_is_refused_wherever_that_happened(
-    message: Message, data: st.DataObject
+    message: PipeMessage, data: st.DataObject
 ) -> None:
     line = to_line(message)
 
@@ -204,14 +204,14 @@ def test_every_message_that_is_declared_belongs_to_a_conversation(module: Any) -
     declared = {
         each
         for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Message) and each.__module__ == module.__name__
+        if isinstance(each, type) and issubclass(each, PipeMessage) and each.__module__ == module.__name__
     }
     spoken = {getattr(member, "__args__", (member,))[0] for _, member in ON_LINES}
     parts = {
-        connector_messages.SourceOffset,
+        connector_messages.ProposedOffset,
         connector_messages.SinkOffset,
-        connector_messages.OffsetMove,
-        connector_messages.OffsetEffect,
+        connector_messages.ProposedMove,
+        connector_messages.ProposedEffect,
     }
 
     assert declared - spoken - parts == {ConnectorCall, QuestionCall, QueryCall} & declared

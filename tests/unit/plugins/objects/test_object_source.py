@@ -10,7 +10,7 @@ import pytest
 from copycat_connect.data import Struct, UnreadableRecord
 from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_connect.plugin import OffsetEffect, OffsetMove
-from copycat_objects.source.choice import Choice
+from copycat_objects.source.choice import StoreFileChoice
 from copycat_objects.source.connector import ObjectSourceConnector
 from copycat_objects.source.settings import ObjectSourceSettings
 from copycat_objects.source.task import ObjectSourceTask
@@ -19,9 +19,9 @@ from copycat_testkit.conformance.contexts import FakeSourceContext
 TASKS = 3
 
 
-def choice(task: int, tasks: int, **config: str) -> Choice:
+def choice(task: int, tasks: int, **config: str) -> StoreFileChoice:
     dotted = {key.replace("_", "."): value for key, value in config.items()}
-    return Choice(ObjectSourceSettings.parse({"topic": "t", **dotted}), task, tasks)
+    return StoreFileChoice(ObjectSourceSettings.parse({"topic": "t", **dotted}), task, tasks)
 
 
 @pytest.mark.parametrize(

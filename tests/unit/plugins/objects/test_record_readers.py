@@ -20,7 +20,7 @@ from copycat_connect.errors import DataError
 from copycat_json.converter import JsonConverter
 from copycat_objects.formats.csv_reader import CsvOptions
 from copycat_objects.formats.opening import format_of, open_reader
-from copycat_objects.formats.reader import START, Chunk, Place
+from copycat_objects.formats.reader import START, Chunk, RecordPlace
 from copycat_objects.stores.opening import open_store
 
 AVRO = {
@@ -38,8 +38,8 @@ COMMAS = CsvOptions()
 
 
 def read(
-    file: Path, start: Place = START, options: CsvOptions = COMMAS
-) -> tuple[list[ConnectValue], list[Place], Schema | None]:
+    file: Path, start: RecordPlace = START, options: CsvOptions = COMMAS
+) -> tuple[list[ConnectValue], list[RecordPlace], Schema | None]:
     """Read a whole file three records at a time."""
     store = open_store({}, str(file.parent))
     stored = store.find(file.name)
@@ -48,7 +48,7 @@ def read(
     assert kind is not None
     reader = open_reader(store, stored, kind, start, options)
     values: list[ConnectValue] = []
-    places: list[Place] = []
+    places: list[RecordPlace] = []
     is_last = False
     while not is_last:
         chunk = reader.read(3)
@@ -100,7 +100,7 @@ def test_reading_goes_on_after_any_record(tmp_path: Path, name: str) -> None:
     assert len(values) == len(places) == count
     for place, after in enumerate(places, 1):
         assert read(tmp_path / name, after)[0] == values[place:]
-        assert read(tmp_path / name, Place(after.record))[0] == values[place:]
+        assert read(tmp_path / name, RecordPlace(after.record))[0] == values[place:]
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.csv", "x.txt", "x.csv.gz", "x.bin"])
@@ -182,7 +182,7 @@ def test_csv_takes_other_characters_and_no_header(tmp_path: Path) -> None:
     assert schema is not None
     assert [field.name for field in schema.field_list] == ["column1", "column2"]
     assert [value.values for value in values if isinstance(value, Struct)] == [["1", "a;b"], ["2", "c"]]
-    assert places == [Place(1, 8), Place(2, 12)]
+    assert places == [RecordPlace(1, 8), RecordPlace(2, 12)]
 
 
 def test_large_numbers_are_read_as_the_json_converter_reads_them(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from copycat_plugins.connectors.datagen_source.spec import (
     TASK_CLASS_NAME,
     DatagenSettings,
 )
-from copycat_plugins.connectors.pace import Pace
+from copycat_plugins.connectors.pace import RecordPace
 from copycat_plugins.version import VERSION
 
 _IDLE_SECONDS = 1.0
@@ -160,7 +160,7 @@ class DatagenSourceTask(SourceTask):
         check_key(settings.key_field, self._fields)
         self._key_schema = None if settings.key_field is None else self._fields.schema_of(settings.key_field)
         self._streams = deque(map(self._stream, map(int, config[STREAM].split(","))))
-        self._pace = Pace(settings.throughput)
+        self._pace = RecordPace(settings.throughput)
 
     def poll(self) -> SourceBatch | None:
         """Return records of one stream, as many as are due; nothing where all are made."""

@@ -11,7 +11,7 @@ from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.data import ConnectValue, Schema, SchemaBuilder, Struct
 from copycat_connect.errors import ConfigError
 
-from copycat_plugins.connectors.datagen_source.kinds import KINDS, Column, Columns, FieldError, Kind
+from copycat_plugins.connectors.datagen_source.kinds import KINDS, Column, Columns, FieldError, FieldKind
 
 _STRUCT = "struct"
 _KEY = "fields"
@@ -30,7 +30,7 @@ def check_fields(name: str, value: ConfigSetting) -> None:
 class Fields:
     """The fields of a struct, in order."""
 
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, kinds: Mapping[str, FieldKind]) -> None:
         """Use the fields by name."""
         self._kinds = kinds
         builder = SchemaBuilder.struct()
@@ -79,10 +79,10 @@ class Fields:
         return self._kinds[name].schema if name in self._kinds else None
 
 
-def _kinds(described: ConnectValue, path: str) -> dict[str, Kind]:
+def _kinds(described: ConnectValue, path: str) -> dict[str, FieldKind]:
     if not isinstance(described, list) or not described:
         raise _wrong(path, f"the fields must be a list of at least one; {_example()}")
-    found: dict[str, Kind] = {}
+    found: dict[str, FieldKind] = {}
     for place, field in enumerate(described, 1):
         name = field.get("name") if isinstance(field, dict) else None
         if not isinstance(name, str) or not name:
@@ -94,11 +94,11 @@ def _kinds(described: ConnectValue, path: str) -> dict[str, Kind]:
     return found
 
 
-def _kind(path: str, type_name: ConnectValue, settings: dict[str, Any]) -> Kind:
+def _kind(path: str, type_name: ConnectValue, settings: dict[str, Any]) -> FieldKind:
     if type_name == _STRUCT:
         _check_settings(path, _STRUCT, settings, [_KEY], [_KEY])
         inner = Fields(_kinds(settings[_KEY], f"{path}."))
-        return Kind(inner.schema, lambda seed, own, block, _: inner.block(seed, block, f"{own}."))
+        return FieldKind(inner.schema, lambda seed, own, block, _: inner.block(seed, block, f"{own}."))
     make = KINDS.get(type_name) if isinstance(type_name, str) else None
     if make is None:
         raise _wrong(path, f"type must be one of {', '.join((*KINDS, _STRUCT))}; got {type_name!r}")

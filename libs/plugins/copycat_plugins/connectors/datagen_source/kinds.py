@@ -43,14 +43,14 @@ class FieldError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FieldKind:
     """A field's schema, and how its values are made."""
 
     schema: Schema
     make: Make
 
 
-def sequence(start: ConnectValue = 0, step: ConnectValue = 1) -> Kind:
+def sequence(start: ConnectValue = 0, step: ConnectValue = 1) -> FieldKind:
     """`start + step * number`, INT64."""
     first, by = _long("start", start), _long("step", step)
 
@@ -59,10 +59,10 @@ def sequence(start: ConnectValue = 0, step: ConnectValue = 1) -> Kind:
         number = block * BLOCK
         return [first + by * each for each in range(number, number + BLOCK)]
 
-    return Kind(INT64_SCHEMA, make)
+    return FieldKind(INT64_SCHEMA, make)
 
 
-def integer(min: ConnectValue, max: ConnectValue) -> Kind:
+def integer(min: ConnectValue, max: ConnectValue) -> FieldKind:
     """Any number from `min` to `max`, both included, INT64."""
     low, high = _long("min", min), _long("max", max)
     if high < low:
@@ -73,10 +73,10 @@ def integer(min: ConnectValue, max: ConnectValue) -> Kind:
         del before
         return [low + word % span for word in chance_words(seed, path, block)]
 
-    return Kind(INT64_SCHEMA, make)
+    return FieldKind(INT64_SCHEMA, make)
 
 
-def double(min: ConnectValue, max: ConnectValue) -> Kind:
+def double(min: ConnectValue, max: ConnectValue) -> FieldKind:
     """Any number from `min` to `max`, FLOAT64."""
     low, high = _number("min", min), _number("max", max)
     if high < low:
@@ -87,10 +87,10 @@ def double(min: ConnectValue, max: ConnectValue) -> Kind:
         del before
         return [low + (word >> 11) * scale for word in chance_words(seed, path, block)]
 
-    return Kind(FLOAT64_SCHEMA, make)
+    return FieldKind(FLOAT64_SCHEMA, make)
 
 
-def choice(options: ConnectValue) -> Kind:
+def choice(options: ConnectValue) -> FieldKind:
     """One of `options`; an option that stands there twice comes twice as often."""
     if not isinstance(options, list) or not options:
         raise FieldError("options must be a list of at least one value")
@@ -106,10 +106,10 @@ def choice(options: ConnectValue) -> Kind:
         del before
         return [options[word % count] for word in chance_words(seed, path, block)]
 
-    return Kind(schema, make)
+    return FieldKind(schema, make)
 
 
-def text(pattern: ConnectValue) -> Kind:
+def text(pattern: ConnectValue) -> FieldKind:
     """`pattern` with a digit for `#`, a lower-case letter for `?` and an earlier field for `{name}`."""
     parts, template = _parts(pattern)
 
@@ -125,10 +125,10 @@ def text(pattern: ConnectValue) -> Kind:
                 raise FieldError(f"pattern names {part!r}, which is no field before this one")
         return [template % row for row in zip(*columns, strict=True)] if columns else [template % ()] * BLOCK
 
-    return Kind(STRING_SCHEMA, make)
+    return FieldKind(STRING_SCHEMA, make)
 
 
-def timestamp(start: ConnectValue = "2026-01-01T00:00:00Z", step_ms: ConnectValue = 1000) -> Kind:
+def timestamp(start: ConnectValue = "2026-01-01T00:00:00Z", step_ms: ConnectValue = 1000) -> FieldKind:
     """`start` and so many milliseconds more with each number, a Connect Timestamp."""
     millis = _long("step.ms", step_ms)
     try:
@@ -143,10 +143,10 @@ def timestamp(start: ConnectValue = "2026-01-01T00:00:00Z", step_ms: ConnectValu
         at, step = first + timedelta(milliseconds=millis * number), timedelta(milliseconds=millis)
         return [at + step * place for place in range(BLOCK)]
 
-    return Kind(TIMESTAMP_SCHEMA, make)
+    return FieldKind(TIMESTAMP_SCHEMA, make)
 
 
-def uuid() -> Kind:
+def uuid() -> FieldKind:
     """A random UUID (version 4) that the seed decides, as text."""
 
     def make(seed: int, path: str, block: int, before: Columns) -> Column:
@@ -154,7 +154,7 @@ def uuid() -> Kind:
         drawn = chance_bytes(seed, path, block, BLOCK * 16).hex()
         return [_uuid(drawn[at : at + 32]) for at in range(0, BLOCK * 32, 32)]
 
-    return Kind(STRING_SCHEMA, make)
+    return FieldKind(STRING_SCHEMA, make)
 
 
 def _uuid(digits: str) -> str:
@@ -162,7 +162,7 @@ def _uuid(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
-KINDS: Mapping[str, Callable[..., Kind]] = {
+KINDS: Mapping[str, Callable[..., FieldKind]] = {
     "sequence": sequence,
     "integer": integer,
     "double": double,

@@ -10,7 +10,7 @@ from pathlib import Path
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.file_stream_sink.journal import Entry
+from copycat_plugins.connectors.file_stream_sink.journal import JournalEntry
 from copycat_plugins.connectors.file_stream_sink.line_file import LINE_END
 from copycat_plugins.connectors.file_stream_sink.taking import FileNames, take_files
 
@@ -97,7 +97,7 @@ class ExactFile:
         os.close(self._journal.descriptor)
         os.close(self._data)
 
-    def _replace(self, entry: Entry) -> None:
+    def _replace(self, entry: JournalEntry) -> None:
         self._check_size()
         try:
             os.fsync(self._data)

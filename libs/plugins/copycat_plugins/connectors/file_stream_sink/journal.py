@@ -20,7 +20,7 @@ _HEADER_SIZE = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """What is in the file."""
 
     number: int
@@ -42,7 +42,7 @@ class Entry:
         return b"%08x %08x " % (zlib.crc32(text), len(text)) + text + b"\n"
 
     @classmethod
-    def decode(cls, line: bytes) -> Entry | None:
+    def decode(cls, line: bytes) -> JournalEntry | None:
         """Read an entry; None when it is not whole."""
         try:
             checksum, size = int(line[:8], 16), int(line[9 : _HEADER_SIZE - 1], 16)
@@ -63,11 +63,11 @@ class Journal:
         self.descriptor = descriptor
         self.name = name
         places = (os.pread(descriptor, PLACE_SIZE, place * PLACE_SIZE) for place in (0, 1))
-        entries = [entry for entry in map(Entry.decode, places) if entry is not None]
+        entries = [entry for entry in map(JournalEntry.decode, places) if entry is not None]
         self._newest = max(entries, key=lambda entry: entry.number, default=None)
 
     @property
-    def newest(self) -> Entry:
+    def newest(self) -> JournalEntry:
         """The newest entry that is whole.
 
         Raises:
@@ -80,7 +80,7 @@ class Journal:
             )
         return self._newest
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: JournalEntry) -> None:
         """Store an entry; what it says must be durable already.
 
         Raises:

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.file_stream_sink.journal import Entry, Journal
+from copycat_plugins.connectors.file_stream_sink.journal import Journal, JournalEntry
 
 _AT_ONCE = 1 << 26
 _NOT_BY_THE_SYSTEM = frozenset({errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
@@ -203,7 +203,7 @@ def _first(names: FileNames, connector: str, opened: ExitStack) -> TakenFiles:
     data = _open_data(names, opened)
     os.fsync(data)
     status = os.fstat(data)
-    journal = _new_journal(names, Entry(1, connector, status.st_ino, status.st_size, {}), opened)
+    journal = _new_journal(names, JournalEntry(1, connector, status.st_ino, status.st_size, {}), opened)
     names.new_journal.rename(names.journal)
     _sync_folder(names)
     return TakenFiles(data, journal)
@@ -225,7 +225,7 @@ def _next(names: FileNames, journal: Journal, opened: ExitStack) -> TakenFiles:
     return TakenFiles(data, journal)
 
 
-def _taken_over(names: FileNames, entry: Entry, opened: ExitStack) -> TakenFiles:
+def _taken_over(names: FileNames, entry: JournalEntry, opened: ExitStack) -> TakenFiles:
     _finish(names, entry)
     data = _copy(names, entry.length, opened)
     status = os.fstat(data)
@@ -239,7 +239,7 @@ def _taken_over(names: FileNames, entry: Entry, opened: ExitStack) -> TakenFiles
     return TakenFiles(data, journal)
 
 
-def _finish(names: FileNames, entry: Entry) -> None:
+def _finish(names: FileNames, entry: JournalEntry) -> None:
     """Do the last step of one who died before it."""
     with suppress(FileNotFoundError):
         if names.copy.stat().st_ino == entry.inode:
@@ -247,7 +247,7 @@ def _finish(names: FileNames, entry: Entry) -> None:
             _sync_folder(names)
 
 
-def _check_owner(names: FileNames, entry: Entry, connector: str) -> None:
+def _check_owner(names: FileNames, entry: JournalEntry, connector: str) -> None:
     if entry.connector != connector:
         raise ConnectError(
             f"{names.data} belongs to connector {entry.connector}, whose positions are in {names.journal}: "
@@ -259,7 +259,7 @@ def _journal(names: FileNames, descriptor: int) -> Journal:
     return Journal(descriptor, str(names.journal))
 
 
-def _new_journal(names: FileNames, entry: Entry, opened: ExitStack) -> Journal:
+def _new_journal(names: FileNames, entry: JournalEntry, opened: ExitStack) -> Journal:
     """Make a journal that belongs to this process before anybody can find it."""
     names.new_journal.unlink(missing_ok=True)
     descriptor = os.open(names.new_journal, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)

@@ -18,7 +18,7 @@ _PATTERN = re.compile(r"[*?\[]")
 _DEEP = re.compile(r"(?:/\*\*)+(?=/|\Z)")
 
 
-class Listing:
+class DirectoryListing:
     """The names in directories, each looked up once."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class FileChoice:
         directory, name = os.path.split(path)
         return os.path.join(directory, self._names.log_of(name))  # noqa: PTH118  # for thousands, each second
 
-    def find(self, listing: Listing) -> dict[str, list[str]]:
+    def find(self, listing: DirectoryListing) -> dict[str, list[str]]:
         """Return the files there are, by the log they belong to."""
         found: dict[str, list[str]] = {}
         seen: set[str] = set()
@@ -98,7 +98,7 @@ class FileChoice:
             return False
         return self._exclude is None or not self._exclude(name)
 
-    def _candidates(self, listing: Listing) -> Iterator[tuple[str, list[str]]]:
+    def _candidates(self, listing: DirectoryListing) -> Iterator[tuple[str, list[str]]]:
         for each in self._files:
             directory, name = os.path.split(each)
             if _PATTERN.search(each) is None:

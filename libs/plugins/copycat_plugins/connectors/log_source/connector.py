@@ -22,9 +22,9 @@ from copycat_connect.plugin import (
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_plugins.connectors.lines import effect_of
-from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
+from copycat_plugins.connectors.log_source.choice import DirectoryListing, FileChoice
 from copycat_plugins.connectors.log_source.family import LogFile, files_of, find, place_at_start
-from copycat_plugins.connectors.log_source.place import Place, check_partition
+from copycat_plugins.connectors.log_source.place import LinePlace, check_partition
 from copycat_plugins.connectors.log_source.settings import (
     CLASS_NAME,
     EXAMPLES,
@@ -88,7 +88,7 @@ class LogSourceConnector(SourceConnector):
                 # Whatever is forgotten, the next start is well defined.
                 continue
             path = check_partition(partition)
-            known &= _check_position(path, Place.of(offset))
+            known &= _check_position(path, LinePlace.of(offset))
         return known
 
     def explain_offsets(
@@ -116,7 +116,7 @@ class _Moves:
     def __init__(self, config: Mapping[str, str | None]) -> None:
         """Use the connector's configuration."""
         self._choice = FileChoice(LogSourceSettings.parse(config))
-        self._listing = Listing()
+        self._listing = DirectoryListing()
         self._found = self._choice.find(self._listing)
 
     def effect(self, move: OffsetMove) -> OffsetEffect | None:
@@ -164,12 +164,12 @@ def _found(files: list[LogFile], offset: Mapping[str, Any] | None) -> tuple[int,
         return None
     if offset is None:
         return 0, 0
-    place = Place.of(offset)
+    place = LinePlace.of(offset)
     at = find(files, place) if place.names_file else len(files) - 1
     return None if at is None else (at, place.position)
 
 
-def _check_position(path: str, place: Place) -> bool:
+def _check_position(path: str, place: LinePlace) -> bool:
     """Return whether the position is known to work."""
     if place.names_file:
         return True  # one that was stored; its file may have been rotated

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from copycat_connect.config.user_pattern import UserPattern
 
-from copycat_plugins.connectors.lines import Lines
+from copycat_plugins.connectors.lines import LineBuffer
 from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
 @dataclass(slots=True)
-class Records:
+class CutRecords:
     """Records in their order."""
 
     values: list[bytes]
@@ -37,7 +37,7 @@ class Cutter:
         """How many bytes at least must be seen at once."""
         return self._max_bytes + 2
 
-    def cut(self, text: bytes, *, full: bool, last: bool, quiet: bool) -> Records:
+    def cut(self, text: bytes, *, full: bool, last: bool, quiet: bool) -> CutRecords:
         """Return the records that are complete.
 
         Args:
@@ -46,7 +46,7 @@ class Cutter:
             last: Nothing will follow, so that an unended line is complete.
             quiet: Nothing has followed for so long that a record of several lines is complete.
         """
-        lines = Lines(utf8=self._utf8)
+        lines = LineBuffer(utf8=self._utf8)
         lines.feed(text)
         values, lengths = lines.take()
         size = lines.position
@@ -63,7 +63,7 @@ class Cutter:
             values, lengths, size = self._with_unended(text, values, lengths, size, last=last)
         if self._start is not None and values:
             return self._together(self._start, values, lengths, ended=last or quiet, forced=full)
-        return Records(values, lengths, size)
+        return CutRecords(values, lengths, size)
 
     def _with_unended(
         self, text: bytes, values: list[bytes], lengths: list[int] | None, size: int, *, last: bool
@@ -117,7 +117,7 @@ class Cutter:
         *,
         ended: bool,
         forced: bool,
-    ) -> Records:
+    ) -> CutRecords:
         """Put lines together; the last record is complete only when it has `ended`."""
         sizes = [len(line) + 1 for line in values] if lengths is None else lengths
         records: list[bytes] = []
@@ -136,4 +136,4 @@ class Cutter:
         if ended or (forced and not records):
             records.append(b"\n".join(group))
             ends.append(size)
-        return Records(records, ends, sum(ends))
+        return CutRecords(records, ends, sum(ends))

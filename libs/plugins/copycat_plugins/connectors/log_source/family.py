@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.log_source.choice import Listing
+from copycat_plugins.connectors.log_source.choice import DirectoryListing
 from copycat_plugins.connectors.log_source.contents import open_content
 from copycat_plugins.connectors.log_source.names import age_by_number, is_archive, plain_name
-from copycat_plugins.connectors.log_source.place import HEAD_BYTES, Place, digest
+from copycat_plugins.connectors.log_source.place import HEAD_BYTES, LinePlace, digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class LogFile:
 
 
 def files_of(
-    log: str, listing: Listing, log_of: Callable[[str], str], matched: Collection[str]
+    log: str, listing: DirectoryListing, log_of: Callable[[str], str], matched: Collection[str]
 ) -> list[LogFile]:
     """Return the files of a log, the oldest first, the one that is written to last.
 
@@ -58,13 +58,13 @@ def files_of(
     return sorted(filter(None, files), key=_age)
 
 
-def find(files: list[LogFile], place: Place) -> int | None:
+def find(files: list[LogFile], place: LinePlace) -> int | None:
     """Return which of the files a place is in; None when it is in none of them."""
     order = sorted(range(len(files)), key=lambda at: (files[at].inode != place.inode, files[at].archive))
     return next((at for at in order if _fits(files[at], place)), None)
 
 
-def place_at_start(file: LogFile) -> Place:
+def place_at_start(file: LogFile) -> LinePlace:
     """Return the place before the first byte of a file, which is recognised from there on."""
     try:
         content = open_content(file.path)
@@ -75,10 +75,10 @@ def place_at_start(file: LogFile) -> Place:
     except (OSError, ConnectError):
         head = b""
     modified = file.modified_ns // 1_000_000
-    return Place(0, file.inode, modified, len(head), digest(head) if head else "")
+    return LinePlace(0, file.inode, modified, len(head), digest(head) if head else "")
 
 
-def _fits(file: LogFile, place: Place) -> bool:
+def _fits(file: LogFile, place: LinePlace) -> bool:
     if file.inode != place.inode and not place.head_bytes:
         return False
     if not file.archive and file.size < place.position:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from copycat_plugins.connectors.log_source.contents import Content, UnreadableArchiveError, open_content
-from copycat_plugins.connectors.log_source.cutting import Cutter, Records
+from copycat_plugins.connectors.log_source.cutting import CutRecords, Cutter
 from copycat_plugins.connectors.log_source.family import LogFile, find, place_at_start
 from copycat_plugins.connectors.log_source.pieces import Piece
-from copycat_plugins.connectors.log_source.place import HEAD_BYTES, TAIL_BYTES, Place, digest
+from copycat_plugins.connectors.log_source.place import HEAD_BYTES, TAIL_BYTES, LinePlace, digest
 from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
@@ -26,7 +26,7 @@ def _first_to_begin(files: list[LogFile]) -> LogFile | None:
     return files[0] if files and files[0].can_begin else None
 
 
-def _newer_than(place: Place, files: Iterable[LogFile]) -> list[LogFile]:
+def _newer_than(place: LinePlace, files: Iterable[LogFile]) -> list[LogFile]:
     """Return the files that came after the one a place is in, which is among them no more."""
     since = (place.modified or 0) * 1_000_000
     return [
@@ -38,10 +38,12 @@ _log = logging.getLogger(__name__)
 Family = Callable[[], list[LogFile]]
 
 
-class Log:
+class OpenLog:
     """Knows the file it is in and the position; holds no bytes of it between two reads."""
 
-    def __init__(self, path: str, settings: LogSourceSettings, cutter: Cutter, stored: Place | None) -> None:
+    def __init__(
+        self, path: str, settings: LogSourceSettings, cutter: Cutter, stored: LinePlace | None
+    ) -> None:
         """Use the path of the log, and where to go on, where that is known."""
         self.path = path
         self.look_again = True
@@ -54,12 +56,12 @@ class Log:
         """Inode, size and time of change of the file with its name, when they were looked at last."""
         self._settings = settings
         self._cutter = cutter
-        self._place = stored or Place()
+        self._place = stored or LinePlace()
         self._begun = stored is not None
         self._file: LogFile | None = None
         self._next: LogFile | None = None
         self._files: list[LogFile] | None = None
-        self._beginning: tuple[LogFile, Place] | None = None
+        self._beginning: tuple[LogFile, LinePlace] | None = None
         self._finished = False
         self._content: Content | None = None
         self._tail = b""
@@ -220,7 +222,7 @@ class Log:
         else:
             self._file, self.look_again = None, True
 
-    def _advance(self, content: Content, text: bytes, records: Records) -> None:
+    def _advance(self, content: Content, text: bytes, records: CutRecords) -> None:
         file, place = self._file, self._place
         assert file is not None  # the caller reads it
         self._tail = (self._tail + text[max(records.size - TAIL_BYTES, 0) : records.size])[-TAIL_BYTES:]
@@ -294,7 +296,7 @@ class Log:
         if not file.archive and file.size < position:
             self._warn(f"{file.path} has no byte {position}: reading it from its start")
             position = 0
-        self._place = Place(position, file.inode, file.modified_ns // 1_000_000)
+        self._place = LinePlace(position, file.inode, file.modified_ns // 1_000_000)
         if position == 0:
             self._go_on_in(file)
 

@@ -20,8 +20,8 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import ConnectError, DataError
 
-from copycat_plugins.connectors.log_source.cutting import Records
-from copycat_plugins.connectors.log_source.place import FILENAME, Place
+from copycat_plugins.connectors.log_source.cutting import CutRecords
+from copycat_plugins.connectors.log_source.place import FILENAME, LinePlace
 from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
@@ -32,7 +32,7 @@ class Piece:
     log: str
     topic: str
     start: int
-    place: Place
+    place: LinePlace
     """The place after the last record."""
     values: list[ConnectValue]
     lengths: list[int] | None
@@ -43,7 +43,9 @@ class Piece:
     """When the records were read, in ms since the epoch."""
 
     @classmethod
-    def of(cls, log: str, start: int, place: Place, records: Records, settings: LogSourceSettings) -> Piece:
+    def of(
+        cls, log: str, start: int, place: LinePlace, records: CutRecords, settings: LogSourceSettings
+    ) -> Piece:
         """Make values of records, as the settings say."""
         topic, now = settings.topic_of(log), int(time.time() * 1000)
         if not settings.encoding and settings.fields is None:
@@ -58,7 +60,7 @@ class Piece:
         return cls(log, topic, start, place, values, lengths, schema, unreadable={**wrong}, timestamp=now)
 
     @classmethod
-    def damaged(cls, log: str, place: Place, error: ConnectError, settings: LogSourceSettings) -> Piece:
+    def damaged(cls, log: str, place: LinePlace, error: ConnectError, settings: LogSourceSettings) -> Piece:
         """Make the one record that stands for what cannot be read from a place on."""
         return cls(log, settings.topic_of(log), place.position, place, [None], [0], unreadable={0: error})
 

@@ -29,7 +29,7 @@ _TEXTS = ("head", "tail")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """As a source offset holds it; all but the position may be missing."""
 
     position: int = 0
@@ -46,7 +46,7 @@ class Place:
     """The hash of the bytes before the position, 64 at the most; may be missing."""
 
     @classmethod
-    def of(cls, offset: Mapping[str, Any]) -> Place:
+    def of(cls, offset: Mapping[str, Any]) -> LinePlace:
         """Read a source offset.
 
         Raises:
@@ -81,11 +81,11 @@ class Place:
             found["tail"] = self.tail
         return found
 
-    def known_by(self, head: bytes) -> Place:
+    def known_by(self, head: bytes) -> LinePlace:
         """Return the place in a file that has these first bytes."""
         return replace(self, head_bytes=len(head), head=digest(head))
 
-    def moved(self, size: int, file: os.stat_result, tail: bytes) -> Place:
+    def moved(self, size: int, file: os.stat_result, tail: bytes) -> LinePlace:
         """Return the place so many bytes further on, behind `tail`, in a file as it is now."""
         return replace(
             self,

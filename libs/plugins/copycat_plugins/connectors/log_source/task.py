@@ -10,12 +10,12 @@ from zlib import crc32
 from copycat_connect.data import SourceBatch, SourceRecord
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
+from copycat_plugins.connectors.log_source.choice import DirectoryListing, FileChoice
 from copycat_plugins.connectors.log_source.cutting import Cutter
 from copycat_plugins.connectors.log_source.family import LogFile, files_of, stat_of
-from copycat_plugins.connectors.log_source.log import Log
+from copycat_plugins.connectors.log_source.log import OpenLog
 from copycat_plugins.connectors.log_source.pieces import Piece
-from copycat_plugins.connectors.log_source.place import FILENAME, Place
+from copycat_plugins.connectors.log_source.place import FILENAME, LinePlace
 from copycat_plugins.connectors.log_source.settings import SHARE, LogSourceSettings
 
 _IDLE_SECONDS = 0.1
@@ -34,11 +34,11 @@ class LogSourceTask(SourceTask):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Make a task; the clock gives seconds."""
         self._clock = clock
-        self._logs: dict[str, Log] = {}
+        self._logs: dict[str, OpenLog] = {}
         self._matched: dict[str, list[str]] = {}
-        self._queue: deque[Log] = deque()
-        self._open: OrderedDict[str, Log] = OrderedDict()
-        self._waiting: dict[str, Log] = {}
+        self._queue: deque[OpenLog] = deque()
+        self._open: OrderedDict[str, OpenLog] = OrderedDict()
+        self._waiting: dict[str, OpenLog] = {}
         self._held: Piece | None = None
         self._met: set[str] = set()
         self._next_scan = self._not_before = 0.0
@@ -99,13 +99,13 @@ class LogSourceTask(SourceTask):
                 break
         return pieces
 
-    def _read(self, log: Log, now: float) -> Piece | None:
+    def _read(self, log: OpenLog, now: float) -> Piece | None:
         piece = log.read(now)
         if log.look_again and self._looks:
             self._looks -= 1
-            log.look(self._family_of(log, Listing()))
+            log.look(self._family_of(log, DirectoryListing()))
             if log.begins:
-                log.begin(self._family_of(log, Listing()))
+                log.begin(self._family_of(log, DirectoryListing()))
             piece = piece or log.read(now)
         self._keep_open(log)
         if log.waits:
@@ -116,7 +116,7 @@ class LogSourceTask(SourceTask):
             self._line_up(log)
         return piece
 
-    def _line_up(self, log: Log) -> None:
+    def _line_up(self, log: OpenLog) -> None:
         if not log.queued:
             log.queued = True
             self._queue.append(log)
@@ -132,7 +132,7 @@ class LogSourceTask(SourceTask):
         for log in self._waiting.values():
             self._line_up(log)
 
-    def _keep_open(self, log: Log) -> None:
+    def _keep_open(self, log: OpenLog) -> None:
         self._open.pop(log.path, None)
         if log.is_open:
             self._open[log.path] = log
@@ -142,11 +142,11 @@ class LogSourceTask(SourceTask):
     def _scan(self, now: float) -> None:
         """Look for files that are new, longer, or others than before."""
         began = time.thread_time()
-        listing = Listing()
+        listing = DirectoryListing()
         found = self._choice.find(listing)
         self._matched = {log: files for log, files in found.items() if self._is_mine(log)}
         self._meet(self._matched)
-        beginning: list[Log] = []
+        beginning: list[OpenLog] = []
         for path in self._matched:
             log = self._logs[path]
             seen = stat_of(path)
@@ -158,7 +158,7 @@ class LogSourceTask(SourceTask):
                 beginning.append(log)
             log.seen = seen
             self._line_up(log)
-        again = Listing()
+        again = DirectoryListing()
         for log in beginning:
             log.begin(self._family_of(log, again))
         self._forget_absent()
@@ -167,7 +167,7 @@ class LogSourceTask(SourceTask):
         spent = time.thread_time() - began
         self._next_scan = self._clock() + max(self._settings.scan_seconds, spent / _SCAN_PART)
 
-    def _say_missing(self, listing: Listing) -> None:
+    def _say_missing(self, listing: DirectoryListing) -> None:
         """Say which files are waited for; one that was there may have been rotated away for a moment."""
         missing = [f"folder {each}" for each in self._choice.missing_folders()]
         for log, file in self._choice.named().items():
@@ -190,8 +190,8 @@ class LogSourceTask(SourceTask):
             asked = new[first : first + _ASKED_AT_ONCE]
             stored = self.context.offsets([{FILENAME: path} for path in asked])
             for path, offset in zip(asked, stored, strict=True):
-                place = None if offset is None else Place.of(offset)
-                self._logs[path] = Log(path, self._settings, self._cutter, place)
+                place = None if offset is None else LinePlace.of(offset)
+                self._logs[path] = OpenLog(path, self._settings, self._cutter, place)
 
     def _forget_absent(self) -> None:
         """Drop logs of which no file is left and everything was read."""
@@ -202,7 +202,7 @@ class LogSourceTask(SourceTask):
             del self._logs[path]
             self._waiting.pop(path, None)
 
-    def _family_of(self, log: Log, listing: Listing) -> Callable[[], list[LogFile]]:
+    def _family_of(self, log: OpenLog, listing: DirectoryListing) -> Callable[[], list[LogFile]]:
         matched = frozenset(self._matched.get(log.path, ()))
         return lambda: files_of(log.path, listing, self._choice.log_of, matched)
 

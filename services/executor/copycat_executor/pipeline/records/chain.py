@@ -83,7 +83,7 @@ class Chain:
 
     def apply_to_records(
         self, records: Iterable[R], originals: Sequence[object], done: int = 0
-    ) -> Outcomes[R]:
+    ) -> ChainOutcomes[R]:
         """Apply the steps to many records, those that can at once.
 
         Args:
@@ -94,7 +94,7 @@ class Chain:
         Raises:
             DrainedError: The task must end.
         """
-        live = Outcomes(list(enumerate(records)))
+        live = ChainOutcomes(list(enumerate(records)))
         for many in (*(place for place in self._many if place >= done), None):
             live = self._one_by_one(live, originals, done, many)
             if many is not None:
@@ -103,9 +103,9 @@ class Chain:
         return live
 
     def _one_by_one(
-        self, live: Outcomes[R], originals: Sequence[object], done: int, end: int | None
-    ) -> Outcomes[R]:
-        kept = Outcomes[R]([], live.skipped, live.failure, live.end)
+        self, live: ChainOutcomes[R], originals: Sequence[object], done: int, end: int | None
+    ) -> ChainOutcomes[R]:
+        kept = ChainOutcomes[R]([], live.skipped, live.failure, live.end)
         for place, record in live.records:
             try:
                 result = self.apply(record, originals[place], done, end)
@@ -197,7 +197,7 @@ class ChainStep:
 
 
 @dataclass(slots=True)
-class Outcomes(Generic[R]):
+class ChainOutcomes(Generic[R]):
     """What became of many records."""
 
     records: list[Placed[R]]
@@ -216,8 +216,8 @@ def takes_records(step: ChainStep) -> bool:
 
 
 def apply_at_once(
-    step: ChainStep, live: Outcomes[R], originals: Sequence[object], tolerance: Tolerance
-) -> Outcomes[R]:
+    step: ChainStep, live: ChainOutcomes[R], originals: Sequence[object], tolerance: Tolerance
+) -> ChainOutcomes[R]:
     """Apply a step to the records that its predicate chooses; the order stays.
 
     Raises:
@@ -241,11 +241,11 @@ def apply_at_once(
             break
     kept = ((place, results[place]) for place, _ in live.records if end is None or place < end)
     records = [(place, record) for place, record in kept if record is not None]
-    return Outcomes(records, live.skipped, failure, end)
+    return ChainOutcomes(records, live.skipped, failure, end)
 
 
 def _chosen(
-    step: ChainStep, live: Outcomes[R], originals: Sequence[object], tolerance: Tolerance
+    step: ChainStep, live: ChainOutcomes[R], originals: Sequence[object], tolerance: Tolerance
 ) -> list[Placed[R]]:
     """Return the records that the predicate of a step chooses; those it fails on leave `live`.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class OpenCall(NamedTuple):
+class RunningCall(NamedTuple):
     """A call that has not returned."""
 
     name: str
@@ -26,7 +26,7 @@ class FailedTries:
     """A call that fails and is tried again."""
 
     name: str
-    """As in `OpenCall`."""
+    """As in `RunningCall`."""
     began: float
     """When it failed first, time of the clock."""
     tries: int
@@ -50,7 +50,7 @@ class CallLog:
     def __init__(self, clock: Callable[[], float]) -> None:
         """Keep a clock whose seconds never run backwards."""
         self.clock = clock
-        self.open: OpenCall | None = None
+        self.open: RunningCall | None = None
         self.waits: Wait | None = None
         self.longest_poll = 0.0
         """How long a poll took that returned, at most, seconds."""
@@ -60,7 +60,7 @@ class CallLog:
 
     def __call__(self, name: str) -> CallLog:
         """Name the call that is about to begin."""
-        self.open = OpenCall(name, self.clock())
+        self.open = RunningCall(name, self.clock())
         return self
 
     def __enter__(self) -> None:
@@ -84,7 +84,7 @@ class CallLog:
             return wait(seconds)
         finally:
             if resting is not None:
-                self.open = OpenCall(resting.name, self.clock())
+                self.open = RunningCall(resting.name, self.clock())
 
     def wait_for(self, reason: str | None) -> None:
         """Note what is waited for; None when nothing is any more."""

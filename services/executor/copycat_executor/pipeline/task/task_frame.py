@@ -16,7 +16,7 @@ from copycat_executor.pipeline.task.stages import (
     TaskFailedError,
     failing,
 )
-from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
+from copycat_executor.pipeline.task.task_link import ReportedState, TaskLink
 
 _log = logging.getLogger(__name__)
 
@@ -109,12 +109,12 @@ class TaskFrame:
     def _start(self) -> None:
         self._paused = self._control.paused
         if self._paused:
-            self._link.state(TaskState.PAUSED)
+            self._link.state(ReportedState.PAUSED)
         with failing(Stage.START):
             self._steps.start(paused=self._paused)
         self._tidy()
         if not self._paused:
-            self._link.state(TaskState.RUNNING)
+            self._link.state(ReportedState.RUNNING)
 
     def _loop(self) -> None:
         control, steps = self._control, self._steps
@@ -125,7 +125,7 @@ class TaskFrame:
                 if control.paused is not self._paused:
                     self._paused = control.paused
                     steps.set_paused(self._paused)
-                    self._link.state(TaskState.PAUSED if self._paused else TaskState.RUNNING)
+                    self._link.state(ReportedState.PAUSED if self._paused else ReportedState.RUNNING)
                 steps.go_round()
         except DrainedError:
             return

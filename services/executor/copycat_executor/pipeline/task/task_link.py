@@ -21,7 +21,7 @@ T = TypeVar("T")
 _RETRY_SECONDS: Final = 1.0
 
 
-class TaskState(Enum):
+class ReportedState(Enum):
     """What a task reports about itself."""
 
     RUNNING = "RUNNING"
@@ -36,7 +36,7 @@ class TaskLink(Protocol):
     No call blocks but `source_offsets`; after the host gave the task up they do nothing.
     """
 
-    def state(self, state: TaskState) -> None:
+    def state(self, state: ReportedState) -> None:
         """Report the state the task is in from now on."""
 
     def acknowledge_source(

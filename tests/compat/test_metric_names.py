@@ -79,6 +79,7 @@ def _printed(main: str) -> str:
     return run.stdout
 
 
+@pytest.mark.long
 def test_kafka_connect_lists_every_group_it_has(kafkas: set[Name]) -> None:
     assert {group for group, _, _ in kafkas} == {
         "connect-worker-metrics", "connect-worker-rebalance-metrics", "connector-metrics",
@@ -95,6 +96,7 @@ def test_beyond_those_of_kafka_connect_there_are_our_own_only(kafkas: set[Name])
     assert set(_catalogue()) - kafkas == OURS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("client", ["producer", "consumer"])
 def test_metrics_of_clients_have_the_names_of_javas_clients(client: str) -> None:
     main = f"org.apache.kafka.clients.{client}.internals.{client.capitalize()}Metrics"

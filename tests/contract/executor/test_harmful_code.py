@@ -286,6 +286,7 @@ async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_
         assert process() == before
 
 
+@pytest.mark.long
 async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_process(
     template: Template,
 ) -> None:

@@ -175,6 +175,7 @@ async def test_line_ends_in_a_path_stay_in_the_message(bare: World) -> None:
     assert json.loads(one.body)["message"] == "Connector a\r\nX-Evil: yes not found"
 
 
+@pytest.mark.long
 async def test_two_thousand_requests_at_once_are_all_answered(bare: World) -> None:
     async def get() -> int:
         async with wire(bare) as one:

@@ -162,6 +162,7 @@ ABSENT = {
 }
 
 
+@pytest.mark.long
 def test_every_package_that_a_class_of_the_broker_refers_to_is_there_or_left_out_on_purpose() -> None:
     missing = missing_packages(ensure_jars(("broker",)))
 
@@ -215,6 +216,7 @@ def test_verified_jars_are_counted(kafka: str) -> None:
     assert done.stdout.startswith("35 jars verified in ")
 
 
+@pytest.mark.long
 def test_without_a_network_the_jar_and_the_way_out_are_named(tmp_path: Path) -> None:
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE)
     done = run(

@@ -209,6 +209,7 @@ async def put_until_done(events: Puts, command: PutKey, failures: Counter[str]) 
             return
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.row("K26-46")
 async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker: EmbeddedKafka) -> None:

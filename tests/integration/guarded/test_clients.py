@@ -39,6 +39,7 @@ def first(walls: GuardedKafka, kind: str, client: str) -> Any:
     return wait_until(lambda: walls.requests(kind, client), SECONDS, f"{kind} of {client}")[0]
 
 
+@pytest.mark.long
 def test_a_sources_overrides_reach_its_producer_and_its_admin_client(
     walls: GuardedKafka, guarded: Bench
 ) -> None:

@@ -192,6 +192,7 @@ def test_a_frozen_task_that_wakes_up_writes_nothing_and_ends_without_a_word_of_f
     cluster.wait_for_state(ref, UNASSIGNED)
 
 
+@pytest.mark.long
 def test_a_user_who_moves_the_group_alone_changes_nothing_under_exactly_once(
     kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path
 ) -> None:
@@ -305,6 +306,7 @@ def test_a_frozen_task_whose_transaction_is_open_adds_nothing_to_a_topic(
     assert copied(kafka, target) == numbered(8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guarantee", ["at_least_once", "at_most_once", "exactly_once"])
 def test_a_topic_that_is_deleted_and_made_anew_is_read_from_its_beginning(
     kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path, guarantee: str

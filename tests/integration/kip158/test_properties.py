@@ -257,6 +257,7 @@ SPELLED = PARALLEL.replace("highly_paralle.", "highly_parallel.")
 COMPACT = {"cleanup.policy": "compact"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("example", "name", "expected"),
     [

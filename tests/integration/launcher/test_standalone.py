@@ -119,6 +119,7 @@ def test_offsets_survive_a_hard_kill_and_nothing_is_left(plain_commands: Command
     assert second.end() == 0
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-77")
 def test_without_offsets_every_start_is_the_first(plain_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
@@ -130,6 +131,7 @@ def test_without_offsets_every_start_is_the_first(plain_commands: Commands, work
     assert not worker.offsets.exists()
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-32")
 def test_a_connector_that_is_refused_ends_the_process_with_its_error(
     plain_commands: Commands, worker: Worker

@@ -41,6 +41,7 @@ def test_one_role_is_this_very_process(commands: Commands, worker: Path, journal
     assert journal.drains() == ["status"]
 
 
+@pytest.mark.long
 def test_all_roles_are_supervised(commands: Commands, worker: Path, journal: Any) -> None:
     command = commands.start(worker, program=COPYCAT_WORKER)
     command.wait_ready()

@@ -89,6 +89,7 @@ def test_an_executor_that_is_killed_comes_back_to_its_tasks(system: System) -> N
     assert "executor ended (killed by SIGKILL); starting it again" in command.said()
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-32", "K26-40")
 def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> None:
     first = system.running()

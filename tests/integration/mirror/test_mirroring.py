@@ -34,6 +34,7 @@ def odd_records(count: int) -> list[Record]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-72")
 def test_a_topic_is_copied_byte_for_byte(pair: Pair) -> None:
     topic, name = unique("bytes"), unique("mirror")

@@ -100,6 +100,7 @@ def table(name: str, rows: int) -> list[str]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.row("K26-90")
 def test_the_sample_of_the_document_runs_as_written_distributed(

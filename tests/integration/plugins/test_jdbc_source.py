@@ -207,6 +207,7 @@ def test_what_cannot_work_fails_the_task_and_says_why(
     assert "wrong-9c1" not in raised.value.message
 
 
+@pytest.mark.long
 def test_a_restart_of_the_server_in_the_middle_of_a_result_loses_and_repeats_nothing(
     server: Postgres, database: psycopg.Connection
 ) -> None:

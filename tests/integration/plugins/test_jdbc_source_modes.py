@@ -166,6 +166,7 @@ def test_rows_read_ahead_are_the_same_rows(place: Place) -> None:
     assert [(record.source_offset or {})["incrementing"] for record in records] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mode", "offsets", "effect"),
     [

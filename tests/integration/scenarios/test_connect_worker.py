@@ -41,6 +41,7 @@ def test_add_and_remove_worker(cluster: Cluster, rest: Rest, monitor: Monitor) -
     assert rest.workers() == there
 
 
+@pytest.mark.long
 def test_restart_failed_task(rest: Rest, monitor: Monitor) -> None:
     """testRestartFailedTask: a task without brokers fails alone; configured well and restarted it runs."""
     name = unique("task")

@@ -117,6 +117,7 @@ def test_no_jvm_runs_and_a_killed_host_is_replaced(cluster: Cluster, rest: Rest,
     assert daemon.is_running()
 
 
+@pytest.mark.long
 def test_hosts_end_with_an_executor_that_is_killed(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
     name = unique("plain")
     rest.create(name, monitor.source(name))

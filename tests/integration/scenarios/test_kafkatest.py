@@ -65,6 +65,7 @@ def test_rest_api(rest: Rest, tmp_path: Path) -> None:
     assert not set(rest.get("/connectors")) & set(configs)
 
 
+@pytest.mark.long
 def test_dynamic_logging(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
     """test_dynamic_logging: levels of one worker, of all of them, until a restart.
 

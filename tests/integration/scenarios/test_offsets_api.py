@@ -222,6 +222,7 @@ def modify_under_a_zombie(cluster: Cluster, rest: Rest, monitor: Monitor, method
     offsets.become(read(name, 11))
 
 
+@pytest.mark.long
 def test_alter_sink_connector_offsets_zombie_sink_tasks(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
@@ -229,6 +230,7 @@ def test_alter_sink_connector_offsets_zombie_sink_tasks(
     modify_under_a_zombie(cluster, rest, monitor, "PATCH")
 
 
+@pytest.mark.long
 def test_reset_sink_connector_offsets_zombie_sink_tasks(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
@@ -255,6 +257,7 @@ def test_alter_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     offsets.become(saved(name, 10, 10))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
 @pytest.mark.row("K875-21", "K875-22", "K875-29", "K875-T08", "K875-T09", "K875-T10")
 def test_reset_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:

@@ -100,6 +100,7 @@ def held(rest: Rest, name: str) -> bool:
     return any(each["connector"] == name and "task" in each for each in found)
 
 
+@pytest.mark.long
 @pytest.mark.row("K875-17")
 def test_changes_by_two_gateways_at_once_come_one_after_the_other(
     cluster: Cluster, rest: Rest, monitor: Monitor
@@ -243,6 +244,7 @@ def test_a_zombie_task_cannot_take_back_a_change_of_its_offsets(
     assert counts == [b'{"task-count":1}', b'{"task-count":0}']
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
 @pytest.mark.row("K875-31", "K875-T12")
 def test_a_sink_of_another_cluster_reads_divides_and_commits_there(

@@ -166,6 +166,7 @@ def test_filter_on_tombstones_with_sink_connector(cluster: Cluster, rest: Rest, 
     wait_until(lambda: monitor.values() == list("02468"), PATIENCE, "what has a value")
 
 
+@pytest.mark.long
 def test_filter_on_has_header_key_with_source_connector_and_topic_creation(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:

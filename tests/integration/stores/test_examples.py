@@ -60,6 +60,7 @@ def read(config: Mapping[str, str], count: int, tasks: int = 1) -> list[SourceRe
     return records
 
 
+@pytest.mark.long
 def test_what_the_object_sinks_wrote_to_s3(s3: S3Server) -> None:
     test_s3.client(s3).create_bucket(
         Bucket="warehouse", CreateBucketConfiguration={"LocationConstraint": REGION}
@@ -76,6 +77,7 @@ def test_what_the_object_sinks_wrote_to_s3(s3: S3Server) -> None:
     assert {record.topic for record in records} == {"orders"}
 
 
+@pytest.mark.long
 def test_parquet_files_of_hdfs_by_four_tasks(hdfs: Hdfs) -> None:
     place = {"webhdfs.url": hdfs.web_url, "hdfs.user": USER}
     store = open_store(place, f"{hdfs.url}/landing")
@@ -155,6 +157,7 @@ def here(
     return {**example, **login, **where}, open_store(told, s3.url)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_an_example_writes_files(title: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     sink, example = EXAMPLES[title]

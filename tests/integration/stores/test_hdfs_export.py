@@ -134,6 +134,7 @@ def move_group(kafka: str, group: str, topic: str, offset: int) -> None:
         done.result(60)
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-91")
 def test_the_sample_of_the_document_runs_as_written_distributed(
     kafka: str, hdfs: Hdfs, connector: Connector

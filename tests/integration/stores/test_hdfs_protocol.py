@@ -92,6 +92,7 @@ STEPS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.row("K26-55", "K26-66", "K26-67", "K26-68")
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_a_step_files_hold_each_record_once_wherever_the_group_is(

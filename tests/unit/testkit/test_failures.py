@@ -96,6 +96,7 @@ def test_the_next():
 """
 
 
+@pytest.mark.long
 def test_a_time_limit_that_ends_while_a_failure_is_reported_does_not_end_the_run(
     pytester: pytest.Pytester,
 ) -> None:

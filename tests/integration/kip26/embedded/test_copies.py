@@ -93,6 +93,7 @@ def test_k26_94_one_three_and_two_copies_share_no_more_than_the_limit(
     assert third.end() == 0, third.said()
 
 
+@pytest.mark.long
 def test_k26_87_another_app_id_is_another_cluster(launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("one\n")
     mine, theirs = unique("mine"), unique("theirs")

@@ -20,10 +20,10 @@ UNUSED: Final = (
         f"pyspark/jars/{name}"
         for name in (
             "JTransforms-*", "algebra_*", "arpack*", "blas-*", "breeze*", "cats-kernel_*", "connect-repl",
-            "curator-*", "datanucleus-*", "derby-*", "hive-*", "javolution-*", "jdo-api-*", "jpam-*", "jta-*",
-            "kubernetes-*",
-            "lapack-*", "leveldbjni-*", "libthrift-*", "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*",
-            "rocksdbjni-*", "orc-*", "jline-*", "volcano-*",
+            # (but what ORC's files take of Hive, hive-storage-api)
+            "curator-*", "datanucleus-*", "derby-*", "hive-[!s]*", "hive-s[!t]*", "javolution-*", "jdo-api-*",
+            "jpam-*", "jta-*", "kubernetes-*", "lapack-*", "leveldbjni-*", "libthrift-*",
+            "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*", "rocksdbjni-*", "jline-*", "volcano-*",
             "scala-compiler-*", "scala-parser-combinators_*", "spark-connect_*", "spark-graphx_*",
             "spark-hive*", "spark-kubernetes_*", "spark-mllib*", "spark-pipelines_*", "spark-repl_*",
             "spark-streaming_*", "spark-yarn_*", "spire*", "vertx-*", "zookeeper-*",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,8 @@ from copycat_executor.spark.worker import idle
 
 #: How long a JVM that writes its archive may take to end.
 WRITE_TIMEOUT_SECONDS: Final = 120.0
-#: Rows that are read for it.
+#: What `SparkSource` reads, and how many rows of each are read here.
+_FORMATS: Final = ("parquet", "orc", "csv", "json", "text")
 _ROWS: Final = 20_000
 
 
@@ -45,9 +47,11 @@ def make_archive(properties: Mapping[str, str]) -> Path | None:
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             fresh = Path(folder) / file.name
             spark = start_context(java, driver_conf(properties), make_options(kind, fresh), quiet=True)
-            spark.context.parallelize([""], 1).mapPartitions(idle).collect()
-            _read_units(spark, Path(folder) / "rows")
-            spark.stop(WRITE_TIMEOUT_SECONDS)
+            try:
+                spark.context.parallelize([""], 1).mapPartitions(idle).collect()
+                _read_units(spark, Path(folder) / "rows")
+            finally:
+                spark.stop(WRITE_TIMEOUT_SECONDS)
             if fresh.is_file():
                 fresh.replace(file)  # at once: another executor may be starting
     return file if file.is_file() else None
@@ -66,23 +70,26 @@ class _Nothing:
 
 
 def _read_units(spark: Spark, folder: Path) -> None:
-    """Read files as a driver does, with a query and without."""
+    """Read files of all formats as a driver does, with a query and without.
+
+    An environment that lacks what one of them needs is found out here.
+    """
     session, jobs = spark.session, UnitJobs(spark)
-    columns = (
-        "id",
-        "CAST(id AS STRING) AS text",
-        "CAST(id AS DOUBLE) AS number",
-        "current_timestamp() AS at",
-    )
-    session.range(_ROWS).selectExpr(*columns).write.parquet(str(folder))
+    columns = ("CAST(id AS STRING) AS text", "id", "CAST(id AS DOUBLE) AS number", "now() AS at")
+    rows = session.range(_ROWS).selectExpr(*columns)
+    for kind in _FORMATS:
+        written = rows.select("text") if kind == "text" else rows
+        written.write.format(kind).save(f"{folder}/{kind}")
 
-    def begin() -> tuple[Any, _Nothing]:
-        return session.read.parquet(str(folder)).selectExpr(
-            "*", f"_metadata.row_index AS {PLACE}"
-        ), _Nothing()
+    def begin(kind: str) -> tuple[Any, _Nothing]:
+        read = session.read.format(kind).load(f"{folder}/{kind}")
+        number = "_metadata.row_index" if kind == "parquet" else "monotonically_increasing_id()"
+        return read.selectExpr("*", f"{number} AS {PLACE}"), _Nothing()
 
-    for query in (None, RowQuery(sql="SELECT id, upper(text) AS text FROM records WHERE number > 1")):
-        jobs.run(begin, query, "archive", repeatable=False)
+    for kind in _FORMATS:
+        jobs.run(partial(begin, kind), None, "archive", repeatable=False)
+    query = RowQuery(sql="SELECT id, upper(text) AS text FROM records WHERE number > 1")
+    jobs.run(partial(begin, "parquet"), query, "archive", repeatable=False)
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_testkit.kafka import wait_until
 
 from tests.integration.status.service_process import (
     GIVEN_UP,
@@ -27,6 +28,9 @@ RUNNING, FAILED, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_FAILED, types
 STATUS, TOPICS, FORGET = "ReportStatuses", "ReportTopics", "ForgetStatuses"
 DEFAULT_WAITS_MS = (300, 600, 1200, 2400, 4800)
 LONG_OUTAGE_SECONDS = 45.0
+#: The line of a service that writes its log.
+LEADS = "this instance leads now"
+PATIENCE = 60.0
 #: What a launcher gives a service to end.
 GRACEFUL_SECONDS = 30.0
 #: Of each call during an outage: it needs milliseconds, on machines that have much else to do as well.
@@ -70,6 +74,9 @@ def services(
     }
     folder = tmp_path_factory.mktemp("services")
     started = {name: StatusProcess(folder, broker.bootstrap, own) for name, own in settings.items()}
+    for name, service in started.items():
+        # One that loses its brokers while it starts ends, for its launcher to start it again.
+        wait_until(lambda service=service: service.lines(LEADS), PATIENCE, f"{name} leads")  # type: ignore[misc]
     yield started
     for service in started.values():
         service.kill()

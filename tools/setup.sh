@@ -50,6 +50,6 @@ if [ -f .plugins/plugins.json ]; then
 fi
 
 # An archive of the classes Spark needs makes every later start twice as fast; it belongs to the Java that made it.
-echo "setup: the archive of Spark's classes (30 s the first time)"
+echo "setup: the archive of Spark's classes (a minute the first time)"
 JAVA_HOME=$(.venv/bin/python -c 'from copycat_embedded.spark_java import spark_java_home; print(spark_java_home())') \
     .venv/bin/python -m copycat_executor.spark.make_archive

@@ -1,6 +1,6 @@
 """Makes the class archive of Spark's JVM, by one run of what the start of a host and of a driver needs.
 
-`python -m copycat_executor.spark.make_archive` makes it (about 30 s, for an installation or an image).
+`python -m copycat_executor.spark.make_archive` makes it (about a minute, for an installation or an image).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROWS: Final = 20_000
 def make_archive(properties: Mapping[str, str]) -> Path | None:
     """Make the class archive unless it is there; returns its file, or None when this Java can make none.
 
-    Blocks for about 30 s when it makes one.
+    Blocks for about a minute when it makes one.
 
     Raises:
         NoJavaError: There is no Java.

@@ -126,6 +126,26 @@ def test_the_task_says_when_it_wants_the_batch_again() -> None:
     assert world.clock.now - start >= 3.0
 
 
+def test_a_task_that_refuses_a_put_of_nothing_is_not_asked_again_before_it_wants_to_be() -> None:
+    world = World(FakeMessage(0, b"a"))
+    original, asked = world.task._called, list[float]()
+
+    def called(what: str) -> None:
+        if what == "put nothing":
+            asked.append(world.clock.now)
+            if len(asked) <= 2:  # what it took before could not be written
+                world.task.context.timeout(3000)
+                raise RetriableError("away")
+        original(what)
+
+    world.task._called = called  # type: ignore[method-assign]  # the fake gets its behaviour here
+    world.until(12.0)
+    world.run()
+
+    assert asked[1] - asked[0] >= 3.0
+    assert asked[2] - asked[1] >= 3.0
+
+
 def test_a_batch_that_was_never_taken_is_not_acknowledged() -> None:
     world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
     world.task.fails["put"] = [RetriableError("away")] * 99

@@ -114,7 +114,7 @@ class SinkLoop:
         if self._batch is None:
             return
         left = self._put_at - self._clock()
-        if left > 0 and self._unput:
+        if left > 0:
             self._runtime.control.wait_for_news(min(left, self._schedule.due_in(self._clock())))
         else:
             self._deliver(self._batch)

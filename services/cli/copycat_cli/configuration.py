@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.framework_names import DLQ_CONTEXT_HEADERS, DLQ_REPLICATION_FACTOR, DLQ_TOPIC
 from copycat_rest.answers import ConfigInfos
 
 from copycat_cli.advice import similar
@@ -76,6 +77,8 @@ def _shown(key: str, value: str | None, secret: Collection[str]) -> str | None:
 
 _CLASS = "connector.class"
 CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
+#: Keys of the engine that sources take, too, though Kafka Connect's definition of a source has them not.
+_DEAD_LETTERS = frozenset({DLQ_TOPIC, DLQ_REPLICATION_FACTOR, DLQ_CONTEXT_HEADERS})
 _MISSPELT_SIMILARITY = 0.8
 """How close an unknown key must be to a known one to be taken for a slip."""
 
@@ -158,7 +161,7 @@ def validation(rest: Rest, config: Config) -> ConfigInfos:
 
 def slips(found: ConfigInfos, config: Config) -> tuple[str, ...]:
     """Return a note for each key that nobody defines and that looks like one that somebody does."""
-    defined = {entry.definition.name for entry in found.configs if entry.definition}
+    defined = _DEAD_LETTERS | {entry.definition.name for entry in found.configs if entry.definition}
     return tuple(
         f"{key} is no key of {found.name} and is ignored; did you mean {close[0]}?"
         for key in config

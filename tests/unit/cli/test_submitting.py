@@ -200,8 +200,9 @@ def test_an_unknown_class_is_refused_with_those_there_are(run: Run, file: Path, 
 
 
 def test_a_key_that_looks_mistyped_is_noted(run: Run, file: Path) -> None:
-    file.write_text(f"{PROPERTIES}task.max=2\nsome.thing.else=1\n")
+    file.write_text(f"{PROPERTIES}task.max=2\nsome.thing.else=1\nerrors.deadletterqueue.topic=bad\n")
     done = run("apply", file)
+    assert "did you mean errors.deadletterqueue.topic.name?" in done.stdout
     assert (
         "note: task.max is no key of FileStreamSource and is ignored; did you mean tasks.max?" in done.stdout
     )

@@ -7,12 +7,7 @@ from copycat_connect.config.client_names import ADMIN, CONSUMER, PRODUCER
 from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
 from copycat_connect.validation.parts import Client, client_definition
-from copycat_executor.kafka.client_config import (
-    admin_config,
-    consumer_config,
-    producer_config,
-    transactional_config,
-)
+from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
 
 WORKER = {"bootstrap.servers": "k:9092"}
 
@@ -42,22 +37,6 @@ def test_a_connector_overrules_the_worker_and_the_worker_the_defaults() -> None:
 
     assert properties["linger.ms"] == "20"
     assert properties["acks"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("connector", "linger"),
-    [
-        ({}, "0"),
-        ({"transaction.boundary": "POLL"}, "0"),
-        ({"transaction.boundary": "interval"}, "5"),
-        ({"transaction.boundary": "connector"}, "5"),
-        ({"producer.override.linger.ms": "20"}, "20"),
-    ],
-)
-def test_only_transactions_of_single_batches_wait_for_no_more_records(
-    connector: dict[str, str], linger: str
-) -> None:
-    assert transactional_config(WORKER, connector, "p", "id").properties["linger.ms"] == linger
 
 
 def test_the_workers_own_settings_are_not_its_connectors() -> None:

@@ -35,7 +35,6 @@ from copycat_connect.config.client_overrides import (
     overrides_of,
     under,
 )
-from copycat_connect.config.framework_names import TRANSACTION_BOUNDARY
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
 
@@ -54,9 +53,6 @@ TRANSACTIONAL_ID: Final = "transactional.id"
 TRANSACTION_TIMEOUT: Final = "transaction.timeout.ms"
 _IDEMPOTENCE: Final = "enable.idempotence"
 _DELIVERY_TIMEOUT: Final = "delivery.timeout.ms"
-_LINGER: Final = "linger.ms"
-#: The default of `transaction.boundary`.
-_POLL: Final = "poll"
 _IN_FLIGHT: Final = "max.in.flight.requests.per.connection"
 #: An idempotent producer keeps the order of up to five requests under way.
 _IDEMPOTENT_IN_FLIGHT: Final = 5
@@ -131,10 +127,7 @@ def transactional_config(
         ConfigError: The user wants acknowledgements or requests under way that do not allow it.
     """
     config = idempotent_config(worker, connector, client_id)
-    properties = dict(config.properties)
-    chosen = under(worker, "producer.") | under(connector, PRODUCER_OVERRIDE)
-    if _LINGER not in chosen and (connector.get(TRANSACTION_BOUNDARY) or _POLL).lower() == _POLL:
-        properties[_LINGER] = "0"  # each batch is flushed: nothing comes that would be worth a wait
+    properties = config.properties
     timeout = properties.setdefault(TRANSACTION_TIMEOUT, _DEFAULT_TRANSACTION_TIMEOUT)
     # What is not delivered by then is aborted; librdkafka demands that no record waits for longer.
     delivery = min(int(properties[_DELIVERY_TIMEOUT]), int(timeout))

@@ -6,9 +6,10 @@ import asyncio
 import json
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_WAITS as WAITS
@@ -49,22 +50,22 @@ async def test_sigterm_leaves_no_temporary_file(kafka: str, tmp_path: Path) -> N
 
 
 @pytest.mark.long
-async def test_a_dead_jvm_ends_the_executor_with_a_message(kafka: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("harm", "seconds", "said"),
+    [
+        (psutil.Process.kill, 60, "Spark's JVM ended"),
+        (psutil.Process.suspend, 120, "Spark's JVM hangs"),
+    ],
+    ids=["dead", "frozen"],
+)
+async def test_a_jvm_that_is_of_no_use_ends_the_executor_with_a_message(
+    kafka: str, tmp_path: Path, harm: Callable[[psutil.Process], None], seconds: float, said: str
+) -> None:
     async with executor(kafka, tmp_path) as peers:
         await peers.until(lambda: peers.forked_hosts() != [], "a spare host")
-        peers.jvm().kill()
-        assert await asyncio.wait_for(peers.process.wait(), 60) == 1
-        assert "Spark's JVM ended" in peers.log()
-        await peers.until(lambda: peers.family() == [], "hosts gone")
-
-
-@pytest.mark.long
-async def test_a_frozen_jvm_ends_the_executor_with_a_message(kafka: str, tmp_path: Path) -> None:
-    async with executor(kafka, tmp_path) as peers:
-        await peers.until(lambda: peers.forked_hosts() != [], "a spare host")
-        peers.jvm().suspend()
-        assert await asyncio.wait_for(peers.process.wait(), 120) == 1
-        assert "Spark's JVM hangs" in peers.log()
+        harm(peers.jvm())
+        assert await asyncio.wait_for(peers.process.wait(), seconds) == 1
+        assert said in peers.log()
         await peers.until(lambda: peers.family() == [], "hosts gone")
 
 

@@ -204,7 +204,7 @@ def test_a_sink_that_hangs_is_degraded_until_it_goes_on(
     monitor.order(f"task 0 {what} blocks")
     produce(cluster.bootstrap, name, [b"2"])
     status = degraded(
-        rest, name, rf"{call} has not returned for \d+ s: at obey \(monitor\.py:\d+\), called at "
+        rest, name, rf"{call} has not returned for \d+ s: at obey \(copycat_monitorable\.py:\d+\), called at "
     )
     assert status["tasks"][0]["since"] == before["tasks"][0]["since"]
     monitor.order()
@@ -224,7 +224,7 @@ def test_a_source_whose_poll_hangs_is_degraded_and_one_with_nothing_to_do_is_not
     degraded(
         rest,
         name,
-        r"poll has not returned for \d+ s: at obey \(monitor\.py:\d+\), called at poll \(source\.py:",
+        r"poll has not returned for \d+ s: at obey \(copycat_monitorable\.py:\d+\), called at poll \(copycat_monitorable\.py:",
     )
     assert rest.get(f"/connectors/{idle}/status")["health"] == HEALTHY
     monitor.order()

@@ -150,6 +150,14 @@ def test_a_full_disk_of_the_broker_is_told_with_why_nothing_is_taken() -> None:
     assert told({"bootstrap.servers": "127.0.0.1:1"}) == away
 
 
+def test_a_producer_that_its_task_has_closed_just_now_can_be_dropped_by_whoever_gave_the_task_up() -> None:
+    config = producer_config({"bootstrap.servers": "127.0.0.1:1"}, {}, "client")
+    producer = KafkaSender(config, on_failure=lambda *_: None, draining=lambda: True)
+    producer.close()
+    producer.drop()
+    assert producer.under_way() == 0
+
+
 def test_a_producer_is_given_up_when_only_it_hears_from_no_broker_for_long(world: World) -> None:
     assert not world.ever_silent(ENOUGH - 1)
     assert world.ever_silent(CHECK_INTERVAL_SECONDS + 2)

@@ -208,7 +208,8 @@ class Producing(ABC):
     def drop(self) -> None:
         """Drop what is still queued; may be called by any thread."""
         self._closed = True
-        self._producer.purge()
+        with suppress(RuntimeError):  # its own thread has closed the client meanwhile
+            self._producer.purge()
 
     def _take(self, topic: str, count: int) -> None:
         self._topic, self._accepted = topic, self._accepted + count

@@ -30,7 +30,7 @@ from copycat_connect.plugin import (
 _HEAD: Final = """# Connectors
 
 Each has a page with its keys (those that matter most are bold), examples and promises. All deliver at least
-once, and all but SparkSource at most once on request; the table says which also deliver exactly once, with
+once, and all but those on Spark at most once on request; the table says which also deliver exactly once, with
 their examples. A source that is not there (no server, table, folder, file) is waited for, and the status
 [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
 

@@ -13,7 +13,7 @@ from copycat_testkit.system import CopycatUp
 
 JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 #: A driver compiles Spark's code anew, on a busy machine.
-SECONDS: Final = 200.0
+SECONDS: Final = 60.0
 
 
 class Lake:
@@ -38,9 +38,9 @@ class Lake:
         url = f"{self._system.url}/connectors/{name}/config"
         httpx2.put(url, json=given, timeout=90).raise_for_status()
 
-    def ask(self, verb: str, path: str) -> object:
+    def ask(self, verb: str, path: str, body: object = None) -> object:
         """Call REST; returns what it answers."""
-        reply = httpx2.request(verb, f"{self._system.url}/connectors/{path}", timeout=90)
+        reply = httpx2.request(verb, f"{self._system.url}/connectors/{path}", json=body, timeout=90)
         reply.raise_for_status()
         return reply.json() if reply.content else None
 

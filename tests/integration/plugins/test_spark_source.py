@@ -17,8 +17,9 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_executor.driverhost.partition_work import PartitionFailure
 from copycat_executor.driverhost.service_questions import PartitionLine
-from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport, UnitWork
+from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
 from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_objects.spark.task import SparkFilesTask
@@ -162,7 +163,7 @@ def test_a_partition_with_an_old_plan_or_without_its_driver_sends_nothing(kafka:
     work = UnitWork(command.SerializeToString(), [unit], [None], served.line, 7, (), "WARNING")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as partition:
 
-        def read() -> UnitFailure | None:
+        def read() -> PartitionFailure | None:
             written = partition.submit(work, rows).result(timeout=SECONDS)
             report: UnitReport = pickle.loads(written)  # noqa: S301 - our own process has written it
             return report.failure

@@ -224,7 +224,8 @@ def test_a_source_whose_poll_hangs_is_degraded_and_one_with_nothing_to_do_is_not
     degraded(
         rest,
         name,
-        r"poll has not returned for \d+ s: at obey \(copycat_monitorable\.py:\d+\), called at poll \(copycat_monitorable\.py:",
+        r"poll has not returned for \d+ s: at obey \(copycat_monitorable\.py:\d+\), "
+        r"called at poll \(copycat_monitorable\.py:",
     )
     assert rest.get(f"/connectors/{idle}/status")["health"] == HEALTHY
     monitor.order()

@@ -84,7 +84,7 @@ def test_at_most_once_is_refused_where_spark_reads_the_records() -> None:
         == {}
     )
     (text,) = errors_of_delivery(lake | {KEY: "at_most_once"})[KEY]
-    assert text.startswith(f"Invalid value at_most_once for configuration {KEY}: Spark reads")
+    assert text.startswith(f"Invalid value at_most_once for configuration {KEY}: Spark moves")
     assert "use exactly_once or at_least_once" in text
 
 

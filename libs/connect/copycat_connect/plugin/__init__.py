@@ -33,7 +33,7 @@ from copycat_connect.plugin.rest_extensions import (
     RestRequest,
 )
 from copycat_connect.plugin.row_query import ROW_QUERY_KEYS, RowQuery
-from copycat_connect.plugin.spark import SparkSourceTask, SparkUnit
+from copycat_connect.plugin.spark import SparkSinkTask, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
 from copycat_connect.plugin.transformations import Predicate, Transformation
@@ -70,6 +70,7 @@ __all__ = [
     "SourceConnector",
     "SourceTask",
     "SourceTaskContext",
+    "SparkSinkTask",
     "SparkSourceTask",
     "SparkUnit",
     "TransactionContext",

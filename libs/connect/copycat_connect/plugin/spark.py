@@ -1,17 +1,18 @@
-"""Sources whose records are read by Spark: what their tasks plan, and what runs where."""
+"""Connectors whose records Spark moves: what their tasks do in the driver, and what in Spark's partitions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from copycat_connect.data.batches import SourceBatch
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.data.batches import SinkBatch, SourceBatch
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 from copycat_connect.plugin.row_query import RowQuery
-from copycat_connect.plugin.tasks import SourceTask
+from copycat_connect.plugin.tasks import SinkTask, SourceTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +117,59 @@ class SparkSourceTask(SourceTask):
 
     def poll(self) -> None:
         """Return nothing: Spark reads."""
+
+
+class SparkSinkTask(SinkTask):
+    """The one task of a sink on Spark (`PluginSpec.on_spark`); `tasks.max` ranges are written at once.
+
+    It runs in a process that has a Spark session of its own. The engine divides what Kafka has into ranges of
+    offsets, and has Spark read each in one partition, where the records go through the connector's converters
+    and transformations. There another instance of this class writes them, out of sight: `initialize`,
+    `prepare`, `write`, `stop`. What `write` returns comes back to the task: `take`, and then `pre_commit`
+    makes it count, with the positions behind it. A range that is lost is written again; only what is taken
+    may count.
+    """
+
+    interval_seconds: float = 10.0
+    """How long the engine waits between two rounds while there are few records; `prepare` may set it."""
+    range_records: int = 500_000
+    """How many records a range has at most; `prepare` may set it."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start with the task's configuration, placeholders resolved; by default it only prepares.
+
+        Raises:
+            ConnectError: The task cannot work; it becomes FAILED.
+        """
+        self.prepare(config)
+
+    @abstractmethod
+    def prepare(self, config: Mapping[str, str]) -> None:
+        """Get ready to write or to commit; called once in each process.
+
+        Raises:
+            ConnectError: The configuration does not work.
+        """
+
+    @abstractmethod
+    def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int] | None:
+        """Say where reading resumes, and drop what was taken; see `SinkTask`, for every guarantee."""
+
+    @abstractmethod
+    def write(self, batches: Iterator[SinkBatch]) -> Any:  # noqa: ANN401 - the plugin's own
+        """Write the records of a range, in a partition of Spark.
+
+        What it returns is given to `take`, in another process (pickle). Records that cannot be written go to
+        `context.errant_record_reporter`.
+
+        Raises:
+            RetriableError: The system is away; the range is written again.
+            ConnectError: The task cannot go on; it becomes FAILED.
+        """
+
+    @abstractmethod
+    def take(self, written: Sequence[Any]) -> None:
+        """Note what ranges have written, each once; `pre_commit` makes it count."""
+
+    def put(self, records: SinkBatch) -> None:
+        """Do nothing: partitions of Spark write."""

@@ -91,7 +91,7 @@ class PluginSpec:
     """What exceptions of its own, or of its libraries, mean where they fail a task; the first that fits
     counts."""
     on_spark: bool = False
-    """Whether Spark reads its records: its one task is a `SparkSourceTask`; sources only."""
+    """Whether Spark moves its records: its one task is a `SparkSourceTask` or a `SparkSinkTask`."""
 
     @property
     def module(self) -> str:

@@ -237,7 +237,7 @@ def _cross_check(
         check_topics(raw, found)
         if worker.group is not None:
             check_group(raw, found, worker.group)
-        check_guarantee(given, found, hooks.exactly_once_support, possible=True)
+        check_guarantee(given, found, hooks.exactly_once_support, possible=True, on_spark=spec.on_spark)
         return
     if worker.refuses_topic_creation:
         _refuse_topic_creation(raw, found)

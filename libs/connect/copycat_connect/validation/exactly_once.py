@@ -43,7 +43,7 @@ _NO_WORKER = (
     f"and a standalone worker keeps offsets in a file, outside of Kafka's transactions; {_OTHERWISE}"
 )
 _ON_SPARK = (
-    "Spark reads the records of this connector, and repeats what it has lost; "
+    "Spark moves the records of this connector, and repeats what it has lost; "
     f"use {Guarantee.EXACTLY_ONCE.value} or {Guarantee.AT_LEAST_ONCE.value}, or leave "
     f"{DELIVERY_GUARANTEE} out"
 )
@@ -68,7 +68,7 @@ def check_guarantee(
         found: What was found.
         support: Asks the connector whether it supports exactly-once delivery.
         possible: Whether this worker allows it.
-        on_spark: Whether Spark reads the connector's records.
+        on_spark: Whether Spark moves the connector's records.
     """
     value = found.get(DELIVERY_GUARANTEE)
     chosen = chosen_guarantee(raw)

@@ -32,7 +32,7 @@ _CODEC_NAMES: Final = {"none": "", "gzip": ".gz", "brotli": ".br"}
 _GROUP_ROWS: Final = 1 << 17
 _GROUP_BYTES: Final = 1 << 26
 #: What is raised for values that do not fit the schema.
-_MISFITS: Final = (pa.ArrowException, AttributeError, OverflowError, TypeError, ValueError)
+MISFITS: Final = (pa.ArrowException, AttributeError, OverflowError, TypeError, ValueError)
 _values = attrgetter("values")
 
 
@@ -67,7 +67,7 @@ class ParquetWriter:
         """Write to a sink."""
         self._is_struct = schema.type is SchemaType.STRUCT
         self._schema, self._fields = _columns(schema)
-        self._file: Any = pq.ParquetWriter(_File(sink), self._schema, compression=codec)
+        self._file: Any = pq.ParquetWriter(ArrowFile(sink), self._schema, compression=codec)
         self._batches: list[Any] = []
         self._rows = 0
         self.waiting = 0
@@ -78,7 +78,7 @@ class ParquetWriter:
             rows = list(map(_values, values)) if self._is_struct else [(value,) for value in values]
             columns = columns_of(self._fields, rows)
             batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
-        except _MISFITS as error:
+        except MISFITS as error:
             raise DataError(f"A value does not fit its schema: {type(error).__name__} {error}") from error
         self._batches.append(batch)
         self._rows += len(values)
@@ -111,26 +111,30 @@ def _columns(schema: Schema) -> tuple[pa.Schema, list[tuple[pa.Field, ArrowType]
     return pa.schema([field for field, _ in fields], metadata={AVRO_SCHEMA: avro.encode()}), fields
 
 
-class _File:
+class ArrowFile:
     """A sink as Arrow wants files."""
 
     closed = False
 
     def __init__(self, sink: ByteSink) -> None:
+        """Write to a sink, which is not closed."""
         self._sink = sink
         self._size = 0
 
     def write(self, content: pa.Buffer | bytes) -> int:
+        """Append bytes."""
         view = memoryview(content)
         self._sink.write(view)
         self._size += view.nbytes
         return view.nbytes
 
     def tell(self) -> int:
+        """Return how many bytes it has."""
         return self._size
 
     def flush(self) -> None:
         """Do nothing: the sink itself decides."""
 
     def close(self) -> None:
+        """Note that Arrow is done with it."""
         self.closed = True

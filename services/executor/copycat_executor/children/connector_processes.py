@@ -92,7 +92,7 @@ class ConnectorProcesses:
         return self._template.failed_plugins()
 
     def is_on_spark(self, connector_class: str) -> bool:
-        """Return whether Spark reads the records of connectors of a class, by its name or an alias."""
+        """Return whether Spark moves the records of connectors of a class, by its name or an alias."""
         return connector_class.strip() in self._template.on_spark()
 
     async def loaded(self) -> None:

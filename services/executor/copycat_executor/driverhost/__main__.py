@@ -7,13 +7,20 @@ import logging
 import os
 import signal
 import sys
-from functools import partial
-from typing import Final, NoReturn
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
 
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_executor.driverhost.sink_run import spark_sink_run
 from copycat_executor.driverhost.source_run import spark_source_run
-from copycat_executor.spark.session import start_driver
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.task_frame import TaskFrame
+from copycat_executor.spark.range_jobs import RangeJobs
+from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import UnitJobs
 from copycat_executor.taskhost.entry import run_host
+from copycat_executor.taskhost.order import TaskOrder
 from copycat_executor.taskhost.spec import HostSpec
 
 #: For the JVM to end; then by force.
@@ -29,9 +36,20 @@ def main() -> NoReturn:
     spark.jvm.when_ended(os._exit)
     # PySpark logs every error it raises, stack traces and all; ours go to the task's status.
     logging.getLogger("SQLQueryContextLogger").disabled = True
-    run_host(HostSpec.from_json(given["spec"]), partial(spark_source_run, jobs=UnitJobs(spark)))
+    run_host(HostSpec.from_json(given["spec"]), _run_maker(spark))
     spark.jvm.stop(JVM_STOP_TIMEOUT_SECONDS)
     os._exit(0)  # threads that wait for Spark must not keep the process
+
+
+def _run_maker(spark: Spark) -> Callable[..., TaskFrame]:
+    sources, sinks = UnitJobs(spark), RangeJobs(spark)
+
+    def run(order: TaskOrder, spec: PluginSpec, *given: Any, calls: CallLog) -> TaskFrame:  # noqa: ANN401
+        if spec.kind is PluginKind.SINK:
+            return spark_sink_run(order, spec, *given, calls=calls, jobs=sinks)
+        return spark_source_run(order, spec, *given, calls=calls, jobs=sources)
+
+    return run
 
 
 if __name__ == "__main__":

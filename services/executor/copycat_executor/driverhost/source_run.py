@@ -8,15 +8,15 @@ from typing import Final
 
 from copycat_connect.config.delivery import Guarantee
 from copycat_connect.config.framework_names import DELIVERY_GUARANTEE, TASKS_MAX
-from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
-from copycat_connect.failure_kind import FailureKind
+from copycat_connect.errors import ConfigError, RetriableError
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 from copycat_connect.plugin.spec import failed_entry_points
 
+from copycat_executor.driverhost.partition_work import fail_as
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
 from copycat_executor.driverhost.unit_reads import Fence, PartitionJobs, PlannedUnit, UnitReads, names_of
-from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport
+from copycat_executor.driverhost.unit_work import UnitReport
 from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
@@ -24,8 +24,6 @@ from copycat_executor.pipeline.task.measures import CommitMeter, Measures
 from copycat_executor.pipeline.task.stages import (
     Stage,
     StaleTaskError,
-    TaskFailedError,
-    ToleranceExceededError,
     failing,
 )
 from copycat_executor.pipeline.task.task_frame import TaskFrame
@@ -42,13 +40,6 @@ _log = logging.getLogger(__name__)
 _OFFSETS: Final = 500
 _RETRY_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.5
-_FAILURES: Final[Mapping[FailureKind, type[Exception]]] = {
-    FailureKind.CONFIGURATION: ConfigError,
-    FailureKind.AUTHORISATION: PermissionError,
-    FailureKind.TRANSIENT: RetriableError,
-    FailureKind.POISON_RECORD: DataError,
-    FailureKind.RESOURCE: MemoryError,
-}
 
 
 def spark_source_run(
@@ -210,7 +201,7 @@ class SparkSourceLoop:
         if report.stale:
             raise StaleTaskError
         if report.failure is not None:
-            _fail(units, report.failure)
+            fail_as(report.failure, f"read {names_of(units)}")
         self._acknowledge()
 
     def _note(self, report: UnitReport) -> None:
@@ -259,18 +250,3 @@ class _SparkSourceContext:
     def wait(self, seconds: float) -> bool:
         """Wait; units go on being read meanwhile."""
         return self._reads.rest(seconds)
-
-
-def _fail(units: Sequence[SparkUnit], failure: UnitFailure) -> None:
-    """Fail the task as the partition did.
-
-    Raises:
-        TaskFailedError: Always.
-    """
-    kind = _FAILURES.get(failure.kind, ConnectError)
-    error: Exception = kind(f"In the partition of Spark that read {names_of(units)}: {failure.trace}")
-    if failure.tolerable:
-        exceeded = ToleranceExceededError(failure.stage)
-        exceeded.__cause__ = error
-        error = exceeded
-    raise TaskFailedError(failure.stage) from error

@@ -7,87 +7,57 @@ from __future__ import annotations
 
 import os
 import pickle
-import random
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Final, cast
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.framework_names import (
-    CONNECTOR_CLASS,
     TRANSACTION_BOUNDARY,
     TRANSACTION_INTERVAL,
 )
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import ConfigError
-from copycat_connect.failure_kind import FailureKind
-from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit, load_plugins
+from copycat_connect.plugin import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
-from copycat_connect.validation.parts import NO_QUERIES
 from copycat_telemetry.logs import configure_logging
 
+from copycat_executor.driverhost.partition_work import (
+    PartitionLink,
+    PartitionReport,
+    connector_of,
+    partition_surroundings,
+)
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
-from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
-from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError, failing
-from copycat_executor.pipeline.task.task_link import ReportedState
 from copycat_executor.taskhost.assemble_source import source_parts
-from copycat_executor.taskhost.host_questions import HostQueries
-from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
 
 #: A unit that takes longer is committed in parts, well before brokers give up its transaction.
 _TRANSACTION_INTERVAL_MS: Final = "20000"
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFailure:
-    """Why a unit failed."""
-
-    stage: Stage
-    """The stage of the pipeline in which it failed."""
-    trace: str
-    """The trace, as statuses show it."""
-    kind: FailureKind
-    """Whether it is a mistake of the configuration, passes by itself, and so on."""
-    tolerable: bool
-    """Whether `errors.tolerance` has a say in it."""
-
-
 @dataclass(slots=True)
-class UnitReport:
+class UnitReport(PartitionReport):
     """What a partition has to say."""
 
     offsets: dict[bytes, bytes | None] = field(default_factory=dict)
     """What is durable and to be acknowledged, the newest of each source partition."""
-    topics: list[str] = field(default_factory=list)
-    """The topics it wrote to."""
-    measures: list[Mapping[str, Measure]] = field(default_factory=list)
-    """Values noted under each name, one map for each report."""
-    failure: UnitFailure | None = None
-    """Why it ended early, if it did."""
     stale: bool = False
     """Whether it ended early since a newer generation of the task exists."""
 
 
-class _ReportLink:
-    """Collects what a task would report to its host, and asks its driver (`TaskLink`)."""
+class _UnitLink(PartitionLink):
+    """Collects offsets, too, and asks its driver."""
 
     def __init__(self, report: UnitReport, line: DriverLine | None) -> None:
-        self._report = report
+        super().__init__(report)
+        self._offsets = report.offsets
         self._line = line
-
-    def state(self, state: ReportedState) -> None:
-        """Say nothing: the task has its state in the driver."""
 
     def acknowledge_source(
         self,
@@ -97,28 +67,18 @@ class _ReportLink:
     ) -> None:
         """Have the driver acknowledge offsets."""
         del sequence, expected
-        self._report.offsets.update(offsets)
-
-    def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Do nothing: this is a source."""
-
-    def topics_seen(self, topics: Sequence[str]) -> None:
-        """Have the driver report topics."""
-        self._report.topics.extend(topics)
+        self._offsets.update(offsets)
 
     def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
         """Ask the driver; at least once it has asked before it planned this."""
-        return [None] * len(partitions) if self._line is None else self._line.source_offsets(partitions)
+        if self._line is None:
+            return super().source_offsets(partitions)
+        return self._line.source_offsets(partitions)
 
     def await_fence(self) -> None:
         """Ask the driver; exactly once only."""
         if self._line is not None:
             self._line.await_fence()
-
-    def measured(self, measures: Mapping[str, Measure]) -> None:
-        """Have the driver report measures."""
-        if measures:
-            self._report.measures.append(measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +111,19 @@ class UnitWork:
         try:
             self._deliver(rows, report)
         except TaskFailedError as failed:
-            error = failed.__cause__ or failed
-            kind = failure_of(error, self._spec(self._order()).failures, failed.stage)
-            report.failure = UnitFailure(
-                failed.stage, trace_text(error), kind, is_tolerable(error, failed.stage)
-            )
+            surroundings = partition_surroundings(self.failed_plugins)
+            report.fail(failed, connector_of(self._order(), surroundings).failures)
         except StaleTaskError:
             report.stale = True
         return pickle.dumps(report)
 
     def _deliver(self, rows: Iterator[Any], report: UnitReport) -> None:
         with failing(Stage.START):
-            order, surroundings = self._order(), _surroundings(self.failed_plugins)
-            link = _ReportLink(report, self.line)
+            order, surroundings = self._order(), partition_surroundings(self.failed_plugins)
+            link = _UnitLink(report, self.line)
             runtime, delivery = source_parts(
                 order,
-                self._spec(order),
+                connector_of(order, surroundings),
                 surroundings,
                 TaskControl(),
                 link,
@@ -245,31 +202,3 @@ class UnitWork:
             TRANSACTION_INTERVAL: given.get(TRANSACTION_INTERVAL) or _TRANSACTION_INTERVAL_MS,
         }
         return replace(order, connector_config=bounded)
-
-    def _spec(self, order: TaskOrder) -> PluginSpec:
-        return _surroundings(self.failed_plugins).plugins.find_connector(
-            (order.connector_config.get(CONNECTOR_CLASS) or "").strip()
-        )
-
-
-@cache
-def _surroundings(failed_plugins: tuple[tuple[str, str], ...]) -> HostSurroundings:
-    """Load the plugins, once in a process: Spark uses it for one partition after the other."""
-    return HostSurroundings(
-        plugins=load_plugins(failed_before=dict(failed_plugins)),
-        environment=dict(os.environ),
-        clock=time.monotonic,
-        random=random.SystemRandom().random,
-        queries=HostQueries(_refuse_queries),
-        garbage=Garbage(time.monotonic),
-    )
-
-
-def _refuse_queries(event: pb.AttachRequest) -> None:
-    """Refuse what asks the query engine of a worker, which partitions cannot reach.
-
-    Raises:
-        ConfigError: Always.
-    """
-    del event
-    raise ConfigError(NO_QUERIES)

@@ -25,7 +25,7 @@ class HostPools:
     """Two pools behind one face: a task has its place in the pool of its kind; a host belongs to one."""
 
     def __init__(self, hosts: HostPool, drivers: HostPool, is_on_spark: Callable[[str], bool]) -> None:
-        """`is_on_spark` returns whether Spark reads the records of connectors of a class."""
+        """`is_on_spark` returns whether Spark moves the records of connectors of a class."""
         self._hosts = hosts
         self._drivers = drivers
         self._both = (hosts, drivers)

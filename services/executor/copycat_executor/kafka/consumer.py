@@ -136,10 +136,13 @@ class KafkaReceiver:
             partition: offset if offset is not None and offset >= 0 else self._first(partition)
             for partition, offset in offsets.items()
         }
+        self._read_from(start)
+        return start
+
+    def _read_from(self, start: Mapping[TopicPartition, int]) -> None:
         self._assigned = [ClientPartition(*partition) for partition in start]
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
         self._begin, self._carried, self._paused = dict(start), {}, set()
-        return start
 
     def restarted(self, *, wait: bool) -> dict[TopicPartition, int]:
         """Return where the partitions of topics begin that were deleted and made anew."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from typing import Final, cast
 
 from copycat_connect.cluster import sink_group
@@ -32,7 +33,7 @@ from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime, SinkTraces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.task_frame import TaskFrame
+from copycat_executor.pipeline.task.task_frame import TaskFrame, TaskSteps
 from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
@@ -67,6 +68,42 @@ def sink_run(
     Raises:
         CopycatError: The configuration does not work.
     """
+    runtime = sink_runtime(order, spec, surroundings, control, link, calls=calls)
+    return sink_frame(SinkLoop(runtime, sink_delivery(order, runtime)), runtime)
+
+
+def sink_frame(steps: TaskSteps, runtime: SinkRuntime) -> TaskFrame:
+    """Make the run of a sink task."""
+    return TaskFrame(
+        steps,
+        runtime.control,
+        runtime.link,
+        runtime.timing.last_commit,
+        clock=runtime.clock,
+        tidy=runtime.collect_garbage,
+    )
+
+
+def sink_delivery(order: TaskOrder, runtime: SinkRuntime) -> SinkDelivery:
+    """Make what commits a sink task's positions, as its guarantee wants it."""
+    return _DELIVERIES[guarantee_of_sink(order.connector_config)](runtime)
+
+
+def sink_runtime(
+    order: TaskOrder,
+    spec: PluginSpec,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    link: TaskLink,
+    *,
+    calls: CallLog,
+    receive: Callable[..., KafkaReceiver] = KafkaReceiver,
+) -> SinkRuntime:
+    """Make what a sink task runs with; `receive` makes its consumer, as the class `KafkaReceiver` does.
+
+    Raises:
+        CopycatError: The configuration does not work.
+    """
     task: SinkTask = spec.make_task()
     measures = Measures(surroundings.clock)
     settings = SINK_CONNECTOR.parse(order.connector_config)
@@ -87,16 +124,15 @@ def sink_run(
     topics = TopicLedger(tracked=order.worker_says(TOPIC_TRACKING))
     reports = letters is not None or policy.log
     decoder = Decoder(converters, chain, tolerance, topics, traced=reports)
-    guarantee = guarantee_of_sink(order.connector_config)
-    exactly_once = guarantee is Guarantee.EXACTLY_ONCE
+    exactly_once = guarantee_of_sink(order.connector_config) is Guarantee.EXACTLY_ONCE
     config = _consumer_config(order, committed_only=exactly_once)
     statistics = ConsumerStatistics(
         measures,
         order.client_metric_interval,
         committed_only=config.properties["isolation.level"] == "read_committed",
     )
-    receiver = KafkaReceiver(config, lambda: measures.note("sink-consumer-replaced"), statistics)
-    runtime = SinkRuntime(
+    receiver = receive(config, lambda: measures.note("sink-consumer-replaced"), statistics)
+    return SinkRuntime(
         task=task,
         config=order.task_config,
         partitions=order.partitions,
@@ -117,14 +153,6 @@ def sink_run(
         traces=_sink_traces(order),
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
-    )
-    return TaskFrame(
-        SinkLoop(runtime, _DELIVERIES[guarantee](runtime)),
-        control,
-        link,
-        runtime.timing.last_commit,
-        clock=runtime.clock,
-        tidy=runtime.collect_garbage,
     )
 
 

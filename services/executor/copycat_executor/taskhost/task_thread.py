@@ -112,12 +112,12 @@ def _maker(spec: PluginSpec, surroundings: HostSurroundings) -> SourceRun:
     """Return what makes the run of a task.
 
     Raises:
-        ConnectError: Spark is to read its records, and is not here.
+        ConnectError: Spark is to move its records, and is not here.
     """
     if not spec.on_spark:
         return source_run if spec.kind is PluginKind.SOURCE else sink_run
     if surroundings.spark_run is None:
-        raise ConnectError(f"Spark reads the records of {spec.class_name}, in a driver, which this is not")
+        raise ConnectError(f"Spark moves the records of {spec.class_name}, in a driver, which this is not")
     return surroundings.spark_run
 
 

@@ -18,10 +18,11 @@ from copycat_connect.errors import ConfigError, ConnectError, DataError, Retriab
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
+from copycat_executor.driverhost.partition_work import PartitionFailure
 from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.source_run import SparkSourceLoop
 from copycat_executor.driverhost.unit_reads import GROUP_BYTES, LANES
-from copycat_executor.driverhost.unit_work import UnitFailure, UnitReport, UnitWork
+from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.stages import (
@@ -105,7 +106,7 @@ class World:
         self.lanes: set[int] = set()
         self.cancelled = threading.Event()
         self.outcome: Callable[[UnitWork], UnitReport] = lambda work: UnitReport(
-            {key(unit.content): b"{}" for unit in work.units}
+            offsets={key(unit.content): b"{}" for unit in work.units}
         )
         self.link = FakeLink()
         self.control = self.link.control = TaskControl()
@@ -252,7 +253,7 @@ def test_a_mark_is_committed_when_all_before_it_is_and_before_what_comes_behind(
         events.append(("begins", work.units[0].content))
         time.sleep(0.01)  # long enough for another to begin beside it, were it not for the mark
         events.append(("ends", work.units[0].content))
-        return UnitReport({key(unit.content): b"{}" for unit in work.units})
+        return UnitReport(offsets={key(unit.content): b"{}" for unit in work.units})
 
     it.outcome = outcome
     it.go(lambda: len(it.committed()) == 20)
@@ -358,7 +359,7 @@ def test_a_unit_that_is_lost_again_and_again_fails_the_task() -> None:
 
 def test_a_failure_in_a_partition_fails_the_task_as_it_would_in_a_host() -> None:
     it = World()
-    failure = UnitFailure(Stage.VALUE_CONVERTER, "a trace", FailureKind.POISON_RECORD, tolerable=True)
+    failure = PartitionFailure(Stage.VALUE_CONVERTER, "a trace", FailureKind.POISON_RECORD, tolerable=True)
     it.outcome = lambda _: UnitReport(failure=failure)
     with pytest.raises(TaskFailedError) as failed:
         it.go(lambda: False)

@@ -41,10 +41,10 @@ class SinkLoop:
         clock = runtime.clock
         self._runtime = runtime
         self._clock = clock
-        self._meter = _SinkMeter(runtime, delivery)
+        self._meter = SinkMeter(runtime, delivery)
         self._delivery = delivery
         self._schedule = delivery.schedule
-        self._context = _RunningSinkContext(runtime)
+        self._context = RunningSinkContext(runtime)
         self._batch: SinkBatch | None = None
         self._unput: Sequence[KafkaMessage] = ()
         self._put_at = clock()
@@ -184,7 +184,7 @@ class SinkLoop:
         self._put_at = now + (_EMPTY_PUT_INTERVAL_SECONDS if wait is None else wait)
 
 
-class _RunningSinkContext:
+class RunningSinkContext:
     """The context of a running sink task (`SinkTaskContext`); requests are met between puts."""
 
     def __init__(self, runtime: SinkRuntime) -> None:
@@ -286,7 +286,7 @@ class _RunningSinkContext:
         return chosen
 
 
-class _SinkMeter:
+class SinkMeter:
     """Measures one run of a sink task, batch by batch, and reports each second while records come."""
 
     def __init__(self, runtime: SinkRuntime, delivery: SinkDelivery) -> None:

@@ -1,0 +1,1 @@
+"""SparkSink: tables that partitions of Spark write, and its task commits."""

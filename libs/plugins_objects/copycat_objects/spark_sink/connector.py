@@ -1,0 +1,54 @@
+"""SparkSink's connector: one task, whatever tasks.max is, since Spark divides the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_connect.cluster import Config
+from copycat_connect.config import ConfigValue
+from copycat_connect.data import TopicPartition
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
+
+from copycat_objects.spark_sink.delta_commits import DeltaCommits
+from copycat_objects.spark_sink.settings import SparkSinkSettings
+
+
+class SparkSinkConnector(SinkConnector):
+    """Checks configurations, and changes the positions that tables have."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration and keep it."""
+        SparkSinkSettings.parse(config).check()
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return the configuration of the one task; `tasks.max` says how many partitions write at once."""
+        del max_tasks
+        return [dict(self._config)]
+
+    def stop(self) -> None:
+        """Do nothing: the connector itself holds no resources."""
+
+    def validate(self, config: Config) -> list[ConfigValue]:
+        """Check single keys, and that the table's library is here; nothing is looked at in the store."""
+        found = {value.name: value for value in SparkSinkSettings.config_def().validate(config)}
+        if not any(value.errors for value in found.values()):
+            try:
+                SparkSinkSettings.parse(config).check()
+            except ConfigError as error:
+                found[error.fields["key"]].errors.append(error.message)
+        return list(found.values())
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """The table has the positions."""
+        del config
+        return ExactlyOnceSupport.SUPPORTED
+
+    def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Accept any offsets, and change those that the table has. Its rows stay as they are."""
+        DeltaCommits.of(SparkSinkSettings.parse(config), config["name"]).change(offsets)
+        return True

@@ -1,0 +1,250 @@
+"""Versions of a Delta table: files are added together with the positions of the records they have.
+
+Positions are application transactions of the table's log (`txn` of the Delta Transaction Log Protocol), one
+for each topic-partition; delta-rs commits. Beside them a connector has a transaction that counts its commits.
+A commit fails if another one with that transaction was made since the table was last read, so that a task
+which begins, and commits a number, bars those before it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+from copycat_connect.data import TopicPartition
+from copycat_connect.errors import ConnectError, RetriableError
+from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction
+
+from copycat_objects.spark_sink.settings import SparkSinkSettings
+from copycat_objects.spark_sink.table_files import WrittenFile, merged
+
+_log = logging.getLogger(__name__)
+#: What a position is that a user has taken away: numbers of transactions cannot be removed.
+_NOWHERE: Final = -1
+#: Commits of other writers that may come first, one after the other.
+_MAX_RETRIES: Final = 100
+
+
+class FencedError(ConnectError):
+    """Another task writes the table now."""
+
+
+class DeltaCommits:
+    """Commits of one connector to one table."""
+
+    @classmethod
+    def of(cls, settings: SparkSinkSettings, connector: str) -> DeltaCommits:
+        """Return those of a configuration; nothing is read yet."""
+        return cls(table_address(settings), connector, settings.partition_by)
+
+    def __init__(self, address: str, connector: str, partition_by: Sequence[str]) -> None:
+        """Choose the table, the connector's name, and the partition columns of a new table."""
+        self.address, self._partition_by = address, list(partition_by)
+        self._application = f"copycat/{connector}"
+        self._table: DeltaTable | None = None
+        self._number = 0
+
+    def claim(self) -> None:
+        """Read the table and bar the tasks before; does nothing where there is no table yet.
+
+        Raises:
+            ConnectError: The table cannot be read or written.
+        """
+        self._table = self._read()
+        self._number = self._counted()
+        if self._table is not None:
+            self._commit([], {})
+
+    def positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return the positions that the table has."""
+        table = self._table
+        if table is None:
+            return {}
+        found = {each: table.transaction_version(self._id_of(each)) for each in partitions}
+        return {each: offset for each, offset in found.items() if offset is not None and offset >= 0}
+
+    def add(self, files: Sequence[WrittenFile], positions: Mapping[TopicPartition, int]) -> None:
+        """Add files and set positions, at once; a table that is missing is made, once there are files.
+
+        Raises:
+            FencedError: Another task writes the table.
+            RetriableError: It is not known whether it was done: claim the table again.
+            ConnectError: It was not done.
+        """
+        if self._table is None:
+            if not files:
+                return
+            self._make(files)
+        self._follow()
+        self._widen(files)
+        self._commit(files, positions)
+
+    def change(self, offsets: Mapping[TopicPartition, int | None]) -> None:
+        """Set positions, or with None take them away; all of them where none is given.
+
+        Raises:
+            ConnectError: The table cannot be read or written.
+        """
+        self._table = self._read()
+        if self._table is None:
+            return
+        self._number = self._counted()
+        if offsets:
+            changed = {each: _NOWHERE if offset is None else offset for each, offset in offsets.items()}
+            self._commit([], changed)
+        else:
+            self._commit([], {}, epoch=self._epoch() + 1)
+
+    def _read(self) -> DeltaTable | None:
+        try:
+            return DeltaTable(self.address)
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as error:
+            raise ConnectError(f"The table {self.address} cannot be read: {error}") from error
+
+    def _counted(self) -> int:
+        found = self._table.transaction_version(self._application) if self._table is not None else None
+        return found or 0
+
+    def _epoch(self) -> int:
+        found = self._table.transaction_version(f"{self._application}/epoch") if self._table else None
+        return found or 0
+
+    def _id_of(self, partition: TopicPartition) -> str:
+        # A new epoch forgets all positions: the library does not list transactions, to be changed one by one.
+        return f"{self._application}/{self._epoch()}/{partition.topic}-{partition.partition}"
+
+    def _follow(self) -> None:
+        """Read what was committed since.
+
+        Raises:
+            FencedError: A commit is of another task of this connector.
+        """
+        table = self._opened
+        try:
+            table.update_incremental()
+        except (DeltaError, OSError) as error:
+            raise RetriableError(f"The table {self.address} cannot be read: {error}") from error
+        if self._counted() != self._number:
+            raise self._fenced()
+
+    def _make(self, files: Sequence[WrittenFile]) -> None:
+        schema = merged(file.schema for file in files)
+        missing = [name for name in self._partition_by if name not in schema.names]
+        if missing:
+            raise ConnectError(f"The records have no field {missing[0]}, by which the table is to be divided")
+        try:
+            self._table = DeltaTable.create(
+                self.address,
+                schema,
+                partition_by=self._partition_by,
+                commit_properties=self._properties([(self._application, self._number + 1)]),
+            )
+        except (DeltaError, OSError) as error:
+            self._table = self._read()
+            if self._table is None or self._counted() == self._number:
+                raise ConnectError(f"The table {self.address} cannot be made: {error}") from error
+            raise self._fenced() from error
+        self._number += 1
+
+    def _widen(self, files: Sequence[WrittenFile]) -> None:
+        """Add columns that files have and the table has not."""
+        table = self._opened
+        known = {field.name for field in table.schema().fields}
+        schema = merged(file.schema for file in files)
+        new = [field for field in schema if field.name not in known]
+        if not new:
+            return
+        fields: list[Field] = list(Schema.from_arrow(pa.schema(new)).fields)
+        names = ", ".join(field.name for field in fields)
+        _log.info("The table %s has new columns: %s", self.address, names)
+        properties = self._properties([(self._application, self._number + 1)])
+        self._attempt(lambda: table.alter.add_columns(fields, commit_properties=properties))
+        self._number += 1
+        self._follow()
+
+    def _commit(
+        self,
+        files: Sequence[WrittenFile],
+        positions: Mapping[TopicPartition, int],
+        *,
+        epoch: int | None = None,
+    ) -> None:
+        table = self._opened
+        transactions = [(self._application, self._number + 1)]
+        transactions += [(self._id_of(each), offset) for each, offset in positions.items()]
+        if epoch is not None:
+            transactions.append((f"{self._application}/epoch", epoch))
+        now = int(time.time() * 1000)
+        actions: list[AddAction | RemoveAction] = [
+            AddAction(file.path, file.size, file.values, now, True, json.dumps({"numRecords": file.rows}))
+            for file in files
+        ]
+        self._attempt(
+            lambda: table.create_write_transaction(
+                actions,
+                "append",
+                table.schema(),
+                partition_by=table.metadata().partition_columns,
+                commit_properties=self._properties(transactions),
+            )
+        )
+        self._number += 1
+        self._follow()
+
+    def _attempt(self, commit: Callable[[], object]) -> None:
+        try:
+            commit()
+        except (DeltaError, OSError) as error:
+            if isinstance(error, CommitFailedError):
+                self._opened.update_incremental()
+                if self._counted() != self._number:
+                    raise self._fenced() from error
+            raise RetriableError(f"The table {self.address} took no commit: {error}") from error
+
+    def _properties(self, transactions: Iterable[tuple[str, int]]) -> CommitProperties:
+        return CommitProperties(
+            custom_metadata={"writer": self._application},
+            max_commit_retries=_MAX_RETRIES,
+            app_transactions=[Transaction(name, number) for name, number in transactions],
+        )
+
+    def _fenced(self) -> FencedError:
+        return FencedError(
+            f"Another task or connector of this name writes the table {self.address} now: where two clusters "
+            "have connectors of one name for one table, give one another name"
+        )
+
+    @property
+    def _opened(self) -> DeltaTable:
+        assert self._table is not None  # whoever calls has looked
+        return self._table
+
+
+def table_address(settings: SparkSinkSettings) -> str:
+    """Return what delta-rs calls the table of a configuration."""
+    root = unquote(urlsplit(settings.store_url.strip()).path).rstrip("/")
+    return "/".join(filter(None, (root or "/", settings.prefix.strip("/"))))
+
+
+def table_columns(address: str) -> tuple[pa.Schema | None, list[str]]:
+    """Return the columns of a table, None where there is none, and those by which it is divided.
+
+    Raises:
+        RetriableError: It cannot be read.
+    """
+    try:
+        table = DeltaTable(address)
+    except TableNotFoundError:
+        return None, []
+    except (DeltaError, OSError) as error:
+        raise RetriableError(f"The table {address} cannot be read: {error}") from error
+    return pa.schema(table.schema()), table.metadata().partition_columns

@@ -1,0 +1,93 @@
+"""SparkSink's task: what it does in partitions of Spark, where files are written, and in the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+
+from copycat_connect.data import SinkBatch, TopicPartition
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import SparkSinkTask
+
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
+from copycat_objects.spark_sink.settings import SparkSinkSettings
+from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
+from copycat_objects.stores.store import Store
+
+
+class SparkTableTask(SparkSinkTask):
+    """Appends records to a table."""
+
+    _store: Store | None = None
+
+    def prepare(self, config: Mapping[str, str]) -> None:
+        """Read the configuration; the table is not looked at yet."""
+        self._settings = settings = SparkSinkSettings.parse(config)
+        settings.check()
+        self.interval_seconds, self.range_records = settings.interval_seconds, settings.flush_size
+        self._commits = DeltaCommits.of(settings, config["name"])
+        self._taken: list[WrittenFile] = []
+        self._reached: dict[TopicPartition, int] = {}
+
+    def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Bar the tasks before, and return what the table has."""
+        self._taken = []
+        self._commits.claim()
+        self._reached = self._commits.positions(partitions)
+        return self._reached
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        """Go on behind what the table has, wherever the consumer group is."""
+        if positions := self.stored_positions(partitions):
+            self.context.offset(positions)
+
+    def write(self, batches: Iterator[SinkBatch]) -> list[WrittenFile]:
+        """Write files that no version of the table has yet."""
+        settings = self._settings
+        known, partition_by = table_columns(self._commits.address)
+        self._store = store = settings.open_store()
+        writer = TableWriter(
+            store,
+            settings.prefix.strip("/"),
+            self._report,
+            known=known,
+            partition_by=settings.partition_by if known is None else partition_by,
+            codec=settings.parquet_codec,
+            ignore_nulls=settings.null_values == "ignore",
+        )
+        try:
+            for batch in batches:
+                writer.write(batch)
+            return writer.finish()
+        except BaseException:
+            writer.abort()
+            raise
+
+    def take(self, written: Sequence[list[WrittenFile]]) -> None:
+        """Note files for the next version."""
+        self._taken += chain.from_iterable(written)
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """Make a version of the table with what was taken."""
+        moved = {each: offset for each, offset in offsets.items() if self._reached.get(each) != offset}
+        if self._taken or moved:
+            taken, self._taken = self._taken, []
+            self._commits.add(taken, moved)
+            self._reached |= moved
+        return offsets
+
+    def stop(self) -> None:
+        """Let go of the store."""
+        if self._store is not None:
+            self._store.close()
+
+    def _report(self, batch: SinkBatch, place: int, error: DataError) -> None:
+        """Report a record that cannot be written.
+
+        Raises:
+            DataError: Nobody takes it.
+        """
+        reporter = self.context.errant_record_reporter
+        if reporter is None:
+            raise error
+        reporter.report(batch[place], error)

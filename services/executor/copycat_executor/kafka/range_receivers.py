@@ -1,0 +1,170 @@
+"""Consumers of a sink on Spark: one finds what there is to read, others read ranges of it in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.errors import RetriableError
+
+from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.client_statistics import ClientStatistics
+from copycat_executor.kafka.consumer import KafkaReceiver
+from copycat_executor.pipeline.records.receiver import KafkaMessage
+
+_ANSWER_TIMEOUT_SECONDS: Final = 5.0
+#: A wait for records looks this often whether there are none up to the end of a range.
+_READ_WAIT_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRange:
+    """Records of one partition of a topic, to be read as a whole."""
+
+    partition: TopicPartition
+    """Where they are."""
+    begin: int
+    """Offset of the first one."""
+    end: int
+    """Offset behind the last one."""
+
+
+class RangePlanner(KafkaReceiver):
+    """Reads nothing itself: divides what there is into ranges, and has the positions behind what is done."""
+
+    def __init__(
+        self, config: ClientConfig, replaced: Callable[[], object], statistics: ClientStatistics | None
+    ) -> None:
+        super().__init__(config, replaced, statistics)
+        self._positions: dict[TopicPartition, int] = {}
+        self._ends: dict[TopicPartition, int] = {}
+
+    def _read_from(self, start: Mapping[TopicPartition, int]) -> None:
+        self._assigned = [ClientPartition(*partition) for partition in start]
+        self._positions, self._ends = dict(start), {}
+
+    def shares(self, most: int, records: int) -> list[list[RecordRange]]:
+        """Divide what is to be read next into shares alike, at most so many (`most`) of so many records.
+
+        Partitions with few records come first, so that one with many does not keep the others waiting.
+
+        Raises:
+            RetriableError: Kafka cannot be reached now.
+        """
+        self._check()
+        self._ends = {each: self._end(each) for each in self._positions}
+        left = {each: max(0, self._ends[each] - begin) for each, begin in self._positions.items()}
+        size = max(1, min(records, -(-sum(left.values()) // most)))
+        shares: list[list[RecordRange]] = [[]]
+        room = size
+        for partition in sorted(filter(left.__getitem__, left), key=left.__getitem__):
+            begin, end = self._positions[partition], self._ends[partition]
+            while begin < end:
+                if not room and len(shares) == most:
+                    return shares
+                if not room:
+                    shares.append([])
+                    room = size
+                part = min(room, end - begin)
+                shares[-1].append(RecordRange(partition, begin, begin + part))
+                begin, room = begin + part, room - part
+        return shares if shares[0] else []
+
+    def done(self, ranges: Iterable[RecordRange]) -> None:
+        """Go on behind ranges, which follow what was done before."""
+        for each in ranges:
+            self._positions[each.partition] = each.end
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """Return where each partition is to be read on."""
+        return dict(self._positions)
+
+    def lag(self) -> int:
+        """Return how many records the partition that is most behind had left at the last look."""
+        left = (end - self._positions[each] for each, end in self._ends.items())
+        return max(0, *left) if self._ends else 0
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Go on at these offsets in these partitions."""
+        self._positions |= offsets
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Do nothing: who plans no ranges reads nothing."""
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Do nothing: see `pause`."""
+
+    def _end(self, partition: TopicPartition) -> int:
+        """Ask for the offset behind what may be read: `read_committed` ends before open transactions."""
+        try:
+            _, high = self._consumer.get_watermark_offsets(
+                ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
+            )
+        except KafkaException as error:
+            self._consumer.poll(0)  # hears why
+            self._login.check()
+            raise RetriableError(f"Cannot find the end of {partition.topic}-{partition.partition}") from error
+        return int(high)
+
+
+class RangeReceiver(KafkaReceiver):
+    """Reads ranges, each of a partition of its own."""
+
+    def __init__(
+        self, config: ClientConfig, replaced: Callable[[], object], statistics: ClientStatistics | None
+    ) -> None:
+        # What is wanted is there already, so that brokers need not wait for more.
+        properties = {**config.properties, "enable.partition.eof": "true", "fetch.wait.max.ms": "5"}
+        super().__init__(replace(config, properties=properties), replaced, statistics)
+        self._reached: dict[tuple[str, int], int] = {}
+
+    def messages(self, ranges: Sequence[RecordRange], most: int) -> Iterator[list[KafkaMessage]]:
+        """Yield the records of ranges, at most so many (`most`) at once, in order per partition.
+
+        Offsets without a record, such as those of markers of transactions, are passed over.
+
+        Raises:
+            ConnectError: Kafka refuses for good.
+        """
+        ends: dict[tuple[str, int], int] = {each.partition: each.end for each in ranges}
+        reached = self._reached = {each.partition: each.begin for each in ranges}
+        self._read_from({each.partition: each.begin for each in ranges})
+        while any(reached[each] < end for each, end in ends.items()):
+            if messages := self.read(most, _READ_WAIT_SECONDS):
+                wanted = self._within(messages, ends)
+                if wanted:
+                    yield wanted
+
+    def _within(
+        self, messages: list[KafkaMessage], ends: Mapping[tuple[str, int], int]
+    ) -> list[KafkaMessage]:
+        """Return the messages before the ends, and note how far they reach; no more is read behind an end."""
+        reached = self._reached
+        if len(ends) == 1:
+            ((only, end),) = ends.items()
+            last = reached[only] = messages[-1].offset() + 1
+            return messages if last <= end else [each for each in messages if each.offset() < end]
+        wanted = []
+        for message in messages:
+            place, offset = (message.topic(), message.partition()), message.offset()
+            reached[place] = offset + 1
+            if offset < ends[place]:
+                wanted.append(message)
+        if len(wanted) < len(messages):
+            self.pause(TopicPartition(*each) for each, end in ends.items() if reached[each] >= end)
+        return wanted
+
+    def _without_errors(self, messages: list[Message]) -> list[Message]:
+        others = []
+        for message in messages:
+            error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                place = (str(message.topic()), message.partition() or 0)
+                self._reached[place] = max(self._reached[place], message.offset() or 0)
+            else:
+                others.append(message)
+        return super()._without_errors(others)

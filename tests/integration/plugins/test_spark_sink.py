@@ -1,0 +1,139 @@
+"""Topics that Spark writes to Delta tables: every record once, whatever is killed, as REST says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from copycat_testkit.kafka import create_topic, unique, wait_until
+from deltalake import DeltaTable
+
+from tests.integration.plugins.spark_lake import SECONDS, Lake
+
+pytestmark = pytest.mark.timeout(500)
+SCHEMA = {
+    "type": "struct",
+    "fields": [
+        {"field": "id", "type": "int64"},
+        {"field": "word", "type": "string", "optional": True},
+        {"field": "at", "type": "int64", "name": "org.apache.kafka.connect.data.Timestamp", "version": 1},
+        {"field": "place", "type": "string"},
+    ],
+}
+
+
+def value(number: int) -> bytes:
+    word = None if number % 7 == 0 else f"wörd {number}"
+    row = {"id": number, "word": word, "at": 1_700_000_000_000 + number, "place": f"a/{number % 3}"}
+    return json.dumps({"schema": SCHEMA, "payload": row}).encode()
+
+
+def produce(lake: Lake, topic: str, values: list[bytes | None], partitions: int = 3) -> None:
+    producer = Producer({"bootstrap.servers": lake.kafka})
+    for number, each in enumerate(values):
+        producer.produce(topic, each, partition=number % partitions)
+    assert producer.flush(60) == 0
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a table, as an independent reader has them; none before there is a table."""
+    if not DeltaTable.is_deltatable(str(folder)):
+        return []
+    found: list[dict[str, Any]] = DeltaTable(str(folder)).to_pyarrow_table().to_pylist()
+    return found
+
+
+def ids(folder: Path) -> Counter[int]:
+    return Counter(row["id"] for row in rows(folder))
+
+
+def sink(name: str, **config: str) -> dict[str, str]:
+    return {
+        "connector.class": "SparkSink",
+        "topics": name,
+        "tasks.max": "2",
+        "delivery.guarantee": "exactly_once",
+        "prefix": f"tables/{name}",
+        "commit.interval.ms": "200",
+        **config,
+    }
+
+
+def offsets(lake: Lake, name: str) -> dict[int, int]:
+    """The positions that REST shows, by the number of the partition."""
+    reply = lake.ask("GET", f"{name}/offsets")
+    assert isinstance(reply, dict)
+    return {each["partition"]["kafka_partition"]: each["offset"]["kafka_offset"] for each in reply["offsets"]}
+
+
+def alter(lake: Lake, name: str, verb: str, body: object = None) -> None:
+    """Change the positions of a connector that is stopped meanwhile."""
+    lake.ask("PUT", f"{name}/stop")
+    wait_until(lambda: lake.state(name) == "", SECONDS, "it stops")
+    lake.ask(verb, f"{name}/offsets", body)
+    lake.ask("PUT", f"{name}/resume")
+
+
+def test_every_record_is_one_row_and_rest_is_obeyed(lake: Lake) -> None:
+    name = unique("sink")
+    table, letters = lake.folder / "tables" / name, f"{name}-letters"
+    create_topic(lake.kafka, name, partitions=3)
+    produce(lake, name, [value(number) for number in range(3000)])
+    tolerant = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": letters,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+    }
+    lake.put(name, **sink(name, **tolerant, **{"partition.field.name": "place"}))
+    wait_until(lambda: len(rows(table)) >= 3000, SECONDS, "all rows")
+    assert ids(table) == Counter(range(3000))
+    assert Counter(row["place"] for row in rows(table)) == {f"a/{each}": 1000 for each in range(3)}
+    wait_until(lambda: offsets(lake, name) == dict.fromkeys(range(3), 1000), SECONDS, "positions")
+
+    lake.ask("PUT", f"{name}/pause")
+    wait_until(lambda: lake.state(name) == "PAUSED", SECONDS, "it pauses")
+    produce(lake, name, [b"no JSON", None, value(3002), *map(value, range(3003, 3100))])
+    lake.ask("PUT", f"{name}/resume")
+    wait_until(lambda: len(rows(table)) >= 3098, SECONDS, "rows that came meanwhile")
+    assert {each.value() for each in lake.records(letters)} == {b"no JSON", None}
+
+    at = {"partition": {"kafka_topic": name, "kafka_partition": 2}, "offset": {"kafka_offset": 1000}}
+    alter(lake, name, "PATCH", {"offsets": [at]})
+    again = [number for number in range(3000, 3100) if number % 3 == 2]
+    wait_until(lambda: len(rows(table)) >= 3098 + len(again), SECONDS, "rows of one partition again")
+    once = Counter([*range(3000), *range(3002, 3100)])
+    assert ids(table) == once + Counter(again)
+    alter(lake, name, "DELETE")
+    wait_until(lambda: len(rows(table)) >= 2 * 3098 + len(again), SECONDS, "all rows again")
+    assert ids(table) == once + once + Counter(again)
+
+    # Another reader than the library that has committed them: SparkSource.
+    back = f"{name}-back"
+    lake.put(back, **{"connector.class": "SparkSource", "format": "delta", "prefix": f"tables/{name}"})
+    found = lake.waits_for(back, 2 * 3098 + len(again))
+    assert Counter(json.loads(each)["payload"]["id"] for each in found) == ids(table)
+    for each in (name, back):
+        lake.ask("DELETE", each)
+    wait_until(lambda: not lake.drivers(), SECONDS, "no driver is left")
+
+
+@pytest.mark.long
+def test_kills_of_drivers_and_partitions_lose_and_repeat_nothing(lake: Lake) -> None:
+    name = unique("sink")
+    table = lake.folder / "tables" / name
+    create_topic(lake.kafka, name, partitions=2)
+    lake.put(name, **sink(name, **{"commit.interval.ms": "1"}))
+    total = 0
+    for turn in range(6):
+        produce(lake, name, [value(number) for number in range(total, total + 20_000)], 2)
+        total += 20_000
+        before = total - 20_000
+        wait_until(lambda least=before: len(rows(table)) > least, SECONDS, "it writes")  # type: ignore[misc]
+        lake.kill("driver" if turn % 2 else "partition")
+    wait_until(lambda: len(rows(table)) >= total, SECONDS, "all rows")
+    assert ids(table) == Counter(range(total))
+    lake.ask("DELETE", name)

@@ -1,0 +1,279 @@
+"""Versions of a Delta table as SparkSink makes them: what is in them, and whose commits count."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from copycat_connect.data import (
+    BOOLEAN_SCHEMA,
+    BYTES_SCHEMA,
+    DATE_SCHEMA,
+    FLOAT32_SCHEMA,
+    INT8_SCHEMA,
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_DATE_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectValue,
+    Schema,
+    SchemaBuilder,
+    SinkBatch,
+    SinkRecord,
+    Struct,
+    TopicPartition,
+)
+from copycat_connect.data.logical import decimal_schema
+from copycat_connect.errors import ConnectError, DataError
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, FencedError, table_columns
+from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
+from copycat_objects.stores.local import LocalStore
+from deltalake import DeltaTable, write_deltalake
+
+A, B = TopicPartition("t", 0), TopicPartition("t-1", 0)
+
+
+class Table:
+    """A table in a folder, and what of its records could not be written."""
+
+    def __init__(self, root: Path, *partition_by: str, ignore_nulls: bool = False) -> None:
+        self.root = root
+        self.folder = root / "lake/t"
+        self.reported: list[tuple[int, str]] = []
+        self._partition_by = partition_by
+        self._ignore_nulls = ignore_nulls
+
+    def commits(self, connector: str = "c") -> DeltaCommits:
+        """Return the commits of a task that has begun."""
+        commits = DeltaCommits(str(self.folder), connector, self._partition_by)
+        commits.claim()
+        return commits
+
+    def write(self, *values: ConnectValue, schema: Schema | None = None) -> list[WrittenFile]:
+        """Write records as a partition of Spark does; a struct has its own schema."""
+
+        def report(batch: SinkBatch, place: int, error: DataError) -> None:
+            self.reported.append((batch[place].offset, str(error)))
+
+        known, divided_by = table_columns(str(self.folder))
+        writer = TableWriter(
+            LocalStore(self.root),
+            "lake/t",
+            report,
+            known=known,
+            partition_by=self._partition_by if known is None else divided_by,
+            codec="snappy",
+            ignore_nulls=self._ignore_nulls,
+        )
+        records = [
+            SinkRecord("t", 0, offset, value=value, value_schema=value.schema)
+            if isinstance(value, Struct)
+            else SinkRecord("t", 0, offset, value=value, value_schema=schema)
+            for offset, value in enumerate(values)
+        ]
+        writer.write(SinkBatch.of(records))
+        return writer.finish()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as delta-rs reads them."""
+        found: list[dict[str, Any]] = DeltaTable(str(self.folder)).to_pyarrow_table().to_pylist()
+        return found
+
+    def ids(self) -> list[Any]:
+        """Return the ids of the rows, sorted."""
+        return sorted(row["id"] for row in self.rows())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return Table(tmp_path)
+
+
+def struct(**fields: tuple[Schema, ConnectValue]) -> Struct:
+    builder = SchemaBuilder.struct()
+    for name, (schema, _) in fields.items():
+        builder = builder.field(name, schema)
+    return Struct(builder.build(), {name: value for name, (_, value) in fields.items()})
+
+
+def row(number: int) -> Struct:
+    return struct(id=(INT32_SCHEMA, number))
+
+
+def test_values_of_all_types_are_read_back(table: Table) -> None:
+    place = SchemaBuilder.struct().field("x", FLOAT32_SCHEMA).build()
+    written = struct(
+        id=(INT8_SCHEMA, -128),
+        flag=(BOOLEAN_SCHEMA, True),
+        raw=(BYTES_SCHEMA, b"\0\xff"),
+        word=(OPTIONAL_STRING_SCHEMA, None),
+        price=(decimal_schema(2), Decimal("12.34")),
+        day=(DATE_SCHEMA, date(1969, 12, 31)),
+        at=(TIMESTAMP_SCHEMA, datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC)),
+        hour=(TIME_SCHEMA, time(1, 2, 3, 4000)),
+        place=(place, Struct(place, {"x": 0.5})),
+        words=(SchemaBuilder.array(STRING_SCHEMA).build(), ["a", "b"]),
+        times=(
+            SchemaBuilder.map(STRING_SCHEMA, TIMESTAMP_SCHEMA).build(),
+            {"a": datetime(2024, 1, 1, tzinfo=UTC)},
+        ),
+    )
+    table.commits().add(table.write(written), {A: 1})
+    assert table.rows() == [
+        {
+            "id": -128,
+            "flag": True,
+            "raw": b"\0\xff",
+            "word": None,
+            "price": Decimal("12.34"),
+            "day": date(1969, 12, 31),
+            "at": datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC),
+            "hour": 3_723_004,
+            "place": {"x": 0.5},
+            "words": ["a", "b"],
+            "times": [("a", datetime(2024, 1, 1, tzinfo=UTC))],
+        }
+    ]
+    assert all(field.nullable for field in DeltaTable(str(table.folder)).schema().fields)
+
+
+def test_values_that_are_no_structs_are_the_column_value(table: Table) -> None:
+    table.commits().add(table.write("a", "b", schema=STRING_SCHEMA), {A: 2})
+    assert sorted(row["value"] for row in table.rows()) == ["a", "b"]
+
+
+def test_new_fields_become_columns_and_values_are_converted_where_nothing_is_lost(table: Table) -> None:
+    commits = table.commits()
+    commits.add(table.write(struct(id=(INT64_SCHEMA, 1))), {A: 1})
+    later = [
+        struct(id=(INT32_SCHEMA, 2), word=(STRING_SCHEMA, "two")),
+        struct(word=(STRING_SCHEMA, "none")),
+        struct(id=(STRING_SCHEMA, "4")),
+        struct(id=(STRING_SCHEMA, "five")),
+    ]
+    commits.add(table.write(*later), {A: 5})
+    found = sorted((row["id"] or 0, row["word"]) for row in table.rows())
+    assert found == [(0, "none"), (1, None), (2, "two"), (4, None)]
+    ((offset, error),) = table.reported
+    assert offset == 3
+    assert "The field id is string, and does not fit the table's column, which is int64" in error
+
+
+def test_fields_of_two_types_that_are_new_at_once_are_named(table: Table) -> None:
+    files = table.write(row(1), struct(id=(STRING_SCHEMA, "x")))
+    with pytest.raises(ConnectError, match="have a field id of two types, int32 and string"):
+        table.commits().add(files, {A: 1})
+
+
+def test_one_record_that_does_not_fit_is_reported_and_the_others_are_written(table: Table) -> None:
+    commits = table.commits()
+    commits.add(table.write(row(0)), {A: 1})
+    values = [struct(id=(INT64_SCHEMA, 2**40 if number == 5 else number)) for number in range(1, 10)]
+    commits.add(table.write(*values), {A: 10})
+    assert table.ids() == [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    assert [offset for offset, _ in table.reported] == [4]
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_records_without_a_value_are_reported_or_left_out(tmp_path: Path, ignore: bool) -> None:
+    table = Table(tmp_path, ignore_nulls=ignore)
+    table.commits().add(table.write(row(0), None, row(2)), {A: 3})
+    assert table.ids() == [0, 2]
+    assert [offset for offset, _ in table.reported] == ([] if ignore else [1])
+
+
+def test_values_without_a_schema_are_reported_with_what_to_do(table: Table) -> None:
+    assert table.write({"id": 1}) == []
+    assert "use a converter that gives one" in table.reported[0][1]
+
+
+def test_a_table_is_divided_by_fields_whatever_they_hold(tmp_path: Path) -> None:
+    table = Table(tmp_path, "day", "word")
+    words = ["a", "ü/=% &", None, "a", ""]
+    days = [date(2024, 1, 1), None, date(1, 1, 1), date(2024, 1, 1), date(2024, 1, 1)]
+    values = [
+        struct(
+            id=(INT32_SCHEMA, number), word=(OPTIONAL_STRING_SCHEMA, word), day=(OPTIONAL_DATE_SCHEMA, day)
+        )
+        for number, (word, day) in enumerate(zip(words, days, strict=True))
+    ]
+    table.commits().add(table.write(*values), {A: 5})
+    # An empty text is null in a partition column, as the protocol has it.
+    expected = sorted(
+        (number, word or None, day) for number, (word, day) in enumerate(zip(words, days, strict=True))
+    )
+    assert sorted((row["id"], row["word"], row["day"]) for row in table.rows()) == expected
+    assert len(list(table.folder.rglob("*.parquet"))) == 4
+    table.write(row(9), struct(word=(STRING_SCHEMA, "a"), day=(STRING_SCHEMA, "no day")))
+    assert "has no field day, by which the table is divided" in table.reported[0][1]
+    assert "does not fit the table's column" in table.reported[1][1]
+
+
+def test_a_new_table_is_divided_by_texts_integers_booleans_and_dates_alone(tmp_path: Path) -> None:
+    table = Table(tmp_path, "ratio")
+    assert table.write(struct(ratio=(FLOAT32_SCHEMA, 0.5))) == []
+    assert "a table is divided by texts, integers, booleans and dates" in table.reported[0][1]
+
+
+def test_positions_are_in_the_commit_of_their_rows(table: Table) -> None:
+    commits = table.commits()
+    assert commits.positions([A, B]) == {}
+    commits.add([], {A: 5})
+    assert not DeltaTable.is_deltatable(str(table.folder)), "nothing but positions makes no table"
+    commits.add(table.write(row(0)), {A: 1, B: 7})
+    assert table.commits().positions([A, B]) == {A: 1, B: 7}
+    commits = table.commits()
+    commits.add([], {A: 3})
+    assert table.commits().positions([A, B]) == {A: 3, B: 7}
+    assert table.commits("other").positions([A, B]) == {}
+
+
+def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: Table) -> None:
+    running = table.commits()
+    running.add(table.write(row(0)), {A: 1, B: 7})
+    stopped = DeltaCommits(str(table.folder), "c", ())
+    stopped.change({A: 9, B: None})
+    assert table.commits().positions([A, B]) == {A: 9}
+    stopped.change({})
+    assert table.commits().positions([A, B]) == {}
+    with pytest.raises(FencedError):
+        running.add(table.write(row(1)), {A: 2})
+    assert table.ids() == [0]
+    DeltaCommits(str(table.folder / "none"), "c", ()).change({A: 1})
+    assert not (table.folder / "none").exists()
+
+
+def test_a_task_that_was_replaced_commits_nothing_whenever_it_goes_on(table: Table) -> None:
+    frozen, before = table.commits(), table.commits()
+    successor = table.commits()
+    successor.add(table.write(row(0)), {A: 1})
+    with pytest.raises(FencedError, match="Another task or connector of this name"):
+        frozen.add(table.write(row(99)), {A: 1})  # since there was no table when it began
+    late = table.commits()
+    late.add(table.write(row(1)), {A: 2})
+    for each in (before, successor):
+        with pytest.raises(FencedError):
+            each.add(table.write(row(99)), {A: 2})
+    late.add(table.write(row(2)), {A: 3})
+    assert table.ids() == [0, 1, 2]
+    assert table.commits().positions([A]) == {A: 3}
+
+
+def test_others_may_write_the_table_and_change_its_columns_meanwhile(table: Table) -> None:
+    commits = table.commits()
+    commits.add(table.write(row(0)), {A: 1})
+    table.commits("other").add(table.write(row(1)), {A: 1})
+    more = pa.table({"id": pa.array([2], pa.int32()), "more": ["x"]})
+    write_deltalake(str(table.folder), more, mode="append", schema_mode="merge")
+    commits.add(table.write(row(3)), {A: 2})
+    DeltaTable(str(table.folder)).create_checkpoint()
+    assert table.ids() == [0, 1, 2, 3]
+    assert table.commits().positions([A]) == {A: 2}
+    assert table.commits("other").positions([A]) == {A: 1}

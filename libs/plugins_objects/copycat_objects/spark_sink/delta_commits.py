@@ -236,7 +236,7 @@ def table_address(settings: SparkSinkSettings) -> str:
 
 
 def table_columns(address: str) -> tuple[pa.Schema | None, list[str]]:
-    """Return the columns of a table, None where there is none, and those by which it is divided.
+    """Return the columns of a table, None where it is missing, and those by which it is divided.
 
     Raises:
         RetriableError: It cannot be read.

@@ -17,7 +17,7 @@ from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 
 _ANSWER_TIMEOUT_SECONDS: Final = 5.0
-#: A wait for records looks this often whether there are none up to the end of a range.
+#: A wait for records ends after this time, to look whether a range goes on without any.
 _READ_WAIT_SECONDS: Final = 0.5
 
 

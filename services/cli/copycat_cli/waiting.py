@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from copycat_rest.answers import ConnectorStateInfo
 
 from copycat_cli.api.connectors import get_connector
-from copycat_cli.api.statuses import FAILED, RUNNING, failed, get_status, get_statuses, instances, reason
+from copycat_cli.api.statuses import FAILED, RUNNING, failed, get_statuses, instances, reason
 from copycat_cli.errors import FailedStateError, LateError
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def wait_for(
 ) -> Iterator[list[ConnectorStateInfo]]:
     """Yield statuses until each connector and all its tasks are in a state; FAILED is reached by any.
 
+    Without names all connectors that are there at each look are waited for.
+
     Raises:
         FailedStateError: Something stays FAILED instead.
         LateError: It took too long.
@@ -46,7 +48,7 @@ def wait_for(
     deadline = time.monotonic() + seconds
     failed_since: float | None = None
     while True:
-        statuses = [get_status(rest, name) for name in connectors]
+        statuses = get_statuses(rest, connectors)
         yield statuses
         missing = [status for status in statuses if not _reached(rest, status, wanted)]
         if not missing:

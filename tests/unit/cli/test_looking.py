@@ -153,6 +153,24 @@ def test_waiting_ends_once_the_connector_and_all_tasks_are_there(run: Run, conne
     assert done.stdout.count("RUNNING") == 2
 
 
+def test_all_connectors_are_waited_for_where_none_is_named(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", state="UNASSIGNED", tasks=["UNASSIGNED"])
+    connect.add("orders")
+
+    def starts(_: Known) -> None:
+        connect.connectors["lines"] = Known(connect.connectors["lines"].config)
+
+    connect.after_look = starts
+    done = run("status", "--wait-for", "RUNNING")
+    assert done.exit_code == 0
+    assert done.stdout.count("RUNNING") == 4
+
+
+def test_waiting_for_all_of_no_connectors_ends_at_once_and_says_so(run: Run) -> None:
+    done = run("status", "--wait-for", "RUNNING")
+    assert (done.exit_code, done.stdout) == (0, "There are no connectors yet.\n")
+
+
 def test_waiting_for_a_connector_without_tasks_is_late(run: Run, connect: FakeConnect) -> None:
     connect.add("lines", tasks=[])
     done = run("status", "lines", "--wait-for", "RUNNING", "--timeout", "0.2")
@@ -213,7 +231,6 @@ def test_watching_in_a_pipe_prints_each_change(run: Run, connect: FakeConnect) -
     "words",
     [
         ("--watch", "--wait-for", "RUNNING", "lines"),
-        ("--wait-for", "RUNNING"),
         ("--wait-for", "GONE", "lines"),
     ],
 )

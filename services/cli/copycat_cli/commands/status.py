@@ -132,8 +132,6 @@ def status(
     """
     if watched and wanted:
         raise UsageError("--watch goes on until Ctrl-C, --wait-for ends by itself; give one of them")
-    if wanted and not connectors:
-        raise UsageError("--wait-for needs the names of connectors")
     if watched:
         _show_each(session, watch(session.rest, connectors, interval, _ctrl_c()), moving=True)
     elif wanted:

@@ -19,6 +19,8 @@ PLUGINS = [
     {"class": "org.apache.kafka.connect.file.FileStreamSinkConnector", "type": "sink", "version": "4.4.0"},
     {"class": FILE_SOURCE, "type": "source", "version": "4.4.0"},
 ]
+CAST = "org.apache.kafka.connect.transforms.Cast$Value"
+STEPS = [{"class": CAST, "type": "transformation", "version": "4.4.0"}]
 KEYS = {"name": True, "connector.class": True, "topic": True, "file": False, "pin": False, "tasks.max": False}
 RestAnswer = tuple[int, Any]
 ROUTES = Map(
@@ -225,8 +227,8 @@ class FakeConnect:
             "offsets": self.foretold,
         }
 
-    def _plugins(self, _: Asked) -> RestAnswer:
-        return 200, PLUGINS
+    def _plugins(self, asked: Asked) -> RestAnswer:
+        return 200, PLUGINS if asked.query["connectorsOnly"] == "true" else [*PLUGINS, *STEPS]
 
     def _unloadable(self, _: Asked) -> RestAnswer:
         return problem(404, "HTTP 404 Not Found") if self.broken is None else (200, self.broken)

@@ -10,7 +10,7 @@ from copycat_cli.errors import PluginPackageError, UsageError
 from copycat_cli.packages.record import PackageKind, PackageRecord, Recorded, read_source, record_folder
 
 from tests.unit.cli.conftest import PROPERTIES, Run
-from tests.unit.cli.fake_connect import FakeConnect
+from tests.unit.cli.fake_connect import CAST, FakeConnect
 
 
 def test_a_difference_ends_with_one(run: Run, connect: FakeConnect, file: Path) -> None:
@@ -129,6 +129,18 @@ def test_plugins_are_listed_by_the_name_a_configuration_may_use(run: Run) -> Non
     unknown = run("plugins", "FileStreamSorce")
     assert unknown.exit_code == 3
     assert "FileStreamSource" in unknown.stderr.partition("Names like it: ")[2]
+
+
+def test_a_nested_class_is_listed_by_its_whole_name_since_no_other_is_accepted(run: Run) -> None:
+    rows = [line.split() for line in run("plugins", "--all").stdout.splitlines()]
+    assert [CAST, "transformation", "4.4.0", CAST] in rows
+
+
+@pytest.mark.parametrize("name", ["Cast$Value", "cast$Key"])
+def test_the_short_name_of_a_nested_class_is_refused_with_the_whole_one(run: Run, name: str) -> None:
+    done = run("plugins", name)
+    assert done.exit_code == 3
+    assert f"Unknown plugin {name}. Names like it: {CAST};" in done.stderr
 
 
 def test_plugins_that_cannot_be_loaded_are_listed_with_the_reason(run: Run, connect: FakeConnect) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from copycat_connect.config import ConfigDef
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, PluginSpec, UnloadablePlugin, load_plugins
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
@@ -17,6 +18,7 @@ from copycat_connect.plugin.errors import (
 )
 from copycat_connect.plugin.spec import LISTED
 from copycat_connect.plugin.versions import version_range
+from copycat_connect.validation.aliases import class_lookup
 
 
 def spec(class_name: str, kind: PluginKind) -> PluginSpec:
@@ -53,6 +55,19 @@ def test_an_alias_that_several_classes_claim_is_nobodys() -> None:
     assert PLUGINS.get("Value") is None
     assert PLUGINS.find("org.x.InsertField$Value") is INSERT_VALUE
     assert PLUGINS.get("Key") is INSERT_KEY
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("InsertField$Value", r" Did you mean org\.x\.InsertField\$Value\?"),
+        ("InsertField", r" Did you mean org\.x\.InsertField\$Key, org\.x\.InsertField\$Value\?"),
+    ],
+)
+def test_a_short_name_of_a_nested_class_is_refused_with_the_whole_one(name: str, advice: str) -> None:
+    with pytest.raises(ConfigError, match=f"^Class {re.escape(name)} could not be found.{advice}$"):
+        class_lookup(PLUGINS)(name)
+    assert class_lookup(PLUGINS)("Field$Value") is None
 
 
 def test_an_unknown_plugin_is_refused() -> None:

@@ -157,7 +157,8 @@ def _type_validator(
 def class_lookup(plugins: Plugins) -> ClassLookup:
     """Return what finds plugin classes, and the outer classes of those that come for key and value.
 
-    It raises a ConfigError with the reason for a class that is installed but cannot be loaded.
+    It raises a ConfigError with the reason for a class that is installed but cannot be loaded, and with the
+    whole names where a name is only the end of theirs.
     """
     outer = {spec.class_name.rpartition("$")[0] for spec in plugins.all()}
 
@@ -165,11 +166,27 @@ def class_lookup(plugins: Plugins) -> ClassLookup:
         found = plugins.class_name(name) or (name if name in outer else None)
         if found is None:
             plugins.refuse_unloadable(name)
-            if plugins.unloadable_hint():
-                raise ConfigError(f"Class {name} could not be found.{plugins.unloadable_hint()}")
+            hint = _whole_names(name, plugins) + plugins.unloadable_hint()
+            if hint:
+                raise ConfigError(f"Class {name} could not be found.{hint}")
         return found
 
     return find
+
+
+def _whole_names(name: str, plugins: Plugins) -> str:
+    """Ask for a class whose name, without its package, is this one or begins with it and a `$`.
+
+    Kafka Connect knows a class inside of another one by its whole name only.
+    """
+    meant = sorted(
+        {
+            spec.class_name
+            for spec in plugins.all()
+            if f"{spec.class_name.rpartition('.')[2]}$".startswith(f"{name}$")
+        }
+    )
+    return f" Did you mean {', '.join(meant)}?" if meant else ""
 
 
 def check_class(class_name: str, kind: PluginKind, plugins: Plugins) -> None:

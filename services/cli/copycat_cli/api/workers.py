@@ -30,8 +30,10 @@ def list_workers(rest: Rest) -> list[WorkerInfo]:
 
 
 def alias(plugin: PluginInfo) -> str:
-    """Return the short name of a plugin that a configuration may use."""
+    """Return the shortest name of a plugin that a configuration may use."""
     simple = plugin.class_name.rpartition(".")[2]
+    if "$" in simple:  # Kafka Connect would shorten it to Key or Value, which several classes are named
+        return plugin.class_name
     return simple.removesuffix("Connector") if plugin.type in {"source", "sink"} else simple
 
 

@@ -224,8 +224,9 @@ def _show_keys(session: CommandSession, plugin: str) -> None:
     try:
         keys = plugin_keys(session.rest, plugin)
     except UnknownNameError as error:
-        known = [alias(each) for each in list_plugins(session.rest, connectors_only=False)]
-        close = ", ".join(similar(plugin, known)) or "none is similar"
+        names = map(alias, list_plugins(session.rest, connectors_only=False))
+        known = {name.rpartition(".")[2]: name for name in names}
+        close = ", ".join(known[each] for each in similar(plugin, known)) or "none is similar"
         hint = f"Names like it: {close}; copycat plugins --all lists those there are"
         raise UnknownNameError(f"{error.message} {hint}") from error
     rows = [_key_row(key) for key in keys]

@@ -13,6 +13,11 @@ from copycat_connect.config.delivery import (
     guarantee_of_sink,
     guarantee_of_source,
 )
+from copycat_connect.config.framework_names import (
+    DLQ_CONTEXT_HEADERS,
+    DLQ_REPLICATION_FACTOR,
+    DLQ_TOPIC,
+)
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import (
@@ -25,7 +30,7 @@ from copycat_connect.plugin import (
     TransformationContext,
     load_plugins,
 )
-from copycat_connect.validation import WorkerRules, connector_plugin, validate_connector
+from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 
 PLUGINS = load_plugins()
 STRING_CONVERTER = "org.apache.kafka.connect.storage.StringConverter"
@@ -98,6 +103,18 @@ def test_the_key_is_shown_only_where_it_is_set_since_kafka_connect_has_none() ->
     for config, shown in ((SOURCE, False), (SOURCE | {KEY: "at_least_once"}, True)):
         found = validate_connector(config, spec, PLUGINS, WorkerRules.of(CLUSTER), spec.make())
         assert (KEY in {info.value.name for info in found.infos}) is shown
+
+
+@pytest.mark.parametrize(
+    ("connector", "listed"),
+    [("ObjectSource", True), ("FileStreamSource", False), ("FileStreamSink", True), ("ObjectSink", True)],
+)
+def test_dead_letters_are_listed_but_for_sources_of_kafka_connect_which_has_none(
+    connector: str, listed: bool
+) -> None:
+    names = {key.name for key in plugin_keys(PLUGINS.find(connector))}
+    dead_letters = {DLQ_TOPIC, DLQ_REPLICATION_FACTOR, DLQ_CONTEXT_HEADERS}
+    assert names & dead_letters == (dead_letters if listed else set())
 
 
 @pytest.mark.row("K26-49", "K26-56")

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from copycat_connect.cluster import GROUP_OVERRIDE, Config, sink_group
 from copycat_connect.config.definition import ConfigDef
-from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
+from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR, SOURCE_WITH_DEAD_LETTERS
 from copycat_connect.config.framework_names import (
     CONNECTOR_VERSION,
     DLQ_TOPIC,
@@ -211,11 +211,18 @@ def _add(found: Found, names: Iterable[str], text: str) -> None:
 
 
 def plugin_keys(spec: PluginSpec) -> list[ConfigKey]:
-    """Return a plugin's own keys, then for a connector the framework's that it does not define itself."""
+    """Return a plugin's own keys, then for a connector the framework's that it does not define itself.
+
+    Of Kafka Connect's sources these are Kafka Connect's, which has dead letter queues for sinks only.
+    """
     own = spec.config.keys
     if not spec.kind.is_connector:
         return list(own.values())
-    framework = SINK_CONNECTOR if spec.kind is PluginKind.SINK else SOURCE_CONNECTOR
+    if spec.kind is PluginKind.SINK:
+        framework = SINK_CONNECTOR
+    else:
+        is_kafkas = spec.class_name.startswith("org.apache.kafka.")
+        framework = SOURCE_CONNECTOR if is_kafkas else SOURCE_WITH_DEAD_LETTERS
     shared = {**framework.keys, CONNECTOR_VERSION: _version_key(framework.keys[CONNECTOR_VERSION], spec)}
     return [*own.values(), *(key for name, key in shared.items() if name not in own)]
 

@@ -7,11 +7,15 @@ returns can be encoded. `bounded` comes last: a secret that was cut in two could
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 #: Kafka takes messages of a megabyte by default, and JSON writes some characters in six bytes.
 MAX_CHARACTERS: Final = 100_000
 _CAUSE: Final = "Caused by: "
+#: Causes that are looked through for what is said of a record: one line has no place for more.
+_FIRST_CAUSES: Final = 10
+_OF_A_RECORD: Final = re.compile(r"Data(Exception|Error)\b")
 _PACKAGES: Final = re.compile(r"^(\w+\.)+(?=\w+(:|$))")
 
 
@@ -48,12 +52,22 @@ def bounded(text: str, limit: int = MAX_CHARACTERS) -> str:
 
 
 def trace_line(trace: str) -> str:
-    """Return the error of a trace (Java's first line, Python's last), and its last cause if it says more."""
+    """Return the error of a trace (Java's first line, Python's last), and its causes that say more.
+
+    These are the last one, and whatever is said of a record: where it is, and which of its fields is wrong.
+    """
     lines = trace.strip().splitlines() or [""]
     error = lines[-1] if lines[0].startswith("Traceback") else lines[0]
-    causes = [line.removeprefix(_CAUSE) for line in lines if line.startswith(_CAUSE)]
-    said = [_PACKAGES.sub("", each) for each in (error, *causes[-1:])]
-    return "; caused by ".join(dict.fromkeys(said))  # an error that was raised anew is its own cause
+    causes = [_PACKAGES.sub("", line.removeprefix(_CAUSE)) for line in lines if line.startswith(_CAUSE)]
+    said = [_PACKAGES.sub("", error), *filter(_OF_A_RECORD.match, causes[:-1][:_FIRST_CAUSES]), *causes[-1:]]
+    new = [each for place, each in enumerate(said) if not _is_quoted(each, said[:place])]
+    return "; caused by ".join(dict.fromkeys(new))  # an error that was raised anew is its own cause
+
+
+def _is_quoted(cause: str, before: Sequence[str]) -> bool:
+    """Return whether what is said of a record stands in what was said before."""
+    text = cause.partition(": ")[2]
+    return bool(text and _OF_A_RECORD.match(cause)) and any(text in each for each in before)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -115,3 +115,26 @@ PYTHON = "Traceback (most recent call last):\n  File 'x.py', line 1\nValueError:
 )
 def test_it_has_the_error_and_the_last_cause_once(trace: str, line: str) -> None:
     assert trace_line(trace) == line
+
+
+ROW = "org.apache.kafka.connect.errors.DataException: Row 3 has no number in the field amount"
+FILE = f"org.apache.kafka.connect.errors.DataException: Cannot read a.csv: {ROW.partition(': ')[2]}."
+WRAPPED = "a.ToleranceExceededError: Tolerance exceeded\n\tat x\nCaused by: "
+IN_SHORT = "ToleranceExceededError: Tolerance exceeded; caused by "
+
+
+@pytest.mark.parametrize(
+    ("causes", "line"),
+    [
+        ([FILE, ROW, "ValueError: x"], f"{FILE}; caused by ValueError: x"),
+        ([FILE, ROW], FILE),
+        ([FILE, ROW, "a.B: so", "ValueError: x"], f"{FILE}; caused by ValueError: x"),
+        ([ROW, "a.B: so", "a.DataError: no x", "C"], f"{ROW}; caused by DataError: no x; caused by C"),
+        (["a.B: so", "DataException"], "DataException"),
+    ],
+)
+def test_it_has_what_is_said_of_a_record_once_which_names_file_and_field(
+    causes: list[str], line: str
+) -> None:
+    trace = WRAPPED + "\n\tat y\nCaused by: ".join(causes)
+    assert trace_line(trace) == IN_SHORT + line.replace("org.apache.kafka.connect.errors.", "")

@@ -19,9 +19,11 @@ from tools.bench.connector_rows import (
     MIRROR_ROWS,
     OBJECT_ROWS,
     SPARK_ROWS,
+    TABLE_ROWS,
     mirror_rows,
     object_rows,
     spark_rows,
+    table_rows,
 )
 from tools.bench.exactly_once_rows import EXACTLY_ONCE_ROWS, exactly_once_rows
 from tools.bench.jdbc_rows import JDBC_SINK_ROWS, JDBC_SOURCE_ROWS, jdbc_sink_rows, jdbc_source_rows
@@ -48,6 +50,7 @@ _APART: Final[Mapping[Sequence[str], Callable[[Run], Iterator[Row]]]] = {
     MIRROR_ROWS: mirror_rows,
     OBJECT_ROWS: object_rows,
     SPARK_ROWS: spark_rows,
+    TABLE_ROWS: table_rows,
 }
 
 

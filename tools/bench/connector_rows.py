@@ -1,7 +1,8 @@
-"""Rows of connectors with systems of their own: mirrors between two brokers, and Parquet files of a topic.
+"""Rows of connectors with systems of their own: mirrors between two brokers, files and tables of a topic.
 
 Beside a mirror runs MirrorMaker 2 in Apache Kafka Connect. The object sink has no peer: its rate counts. In
-place of a peer ObjectSource reads the files that Spark reads for SparkSource.
+place of a peer ObjectSource reads the files that Spark reads for SparkSource, and ObjectSink writes beside
+SparkSink.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import itertools
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 from copycat_testkit.eventually import wait
+from deltalake import DeltaTable
 
 from tools.bench.rows import RECORDS_PER_SECOND, CpuMeter, Moved, Row, Run
 from tools.bench.systems import Copycat, Peer, Rest, System, shipped_kafka
@@ -37,6 +39,8 @@ _MIRRORS: Final = {
 MIRROR_ROWS: Final = (*_MIRRORS,)
 _PARQUET: Final = "topic-to-parquet"
 OBJECT_ROWS: Final = (_PARQUET,)
+_OBJECT_SINK: Final = {"connector.class": "ObjectSink", "tasks.max": "1", "format.class": "parquet"}
+_SPARK_SINK: Final = {"connector.class": "SparkSink", "tasks.max": "2", "commit.interval.ms": "100"}
 _STORED: Final = "bench-objects"
 _FILES: Final = 20
 _PARQUET_SETTINGS: Final = (
@@ -44,11 +48,18 @@ _PARQUET_SETTINGS: Final = (
     f"{_FILES} files of Parquet with snappy in a folder, default consumer; from the first file to the last"
 )
 _SPARK: Final = "parquet-to-topic-spark"
+_TABLE: Final = "topic-to-delta-spark"
 SPARK_ROWS: Final = (_SPARK,)
+TABLE_ROWS: Final = (_TABLE,)
 _SPARK_SETTINGS: Final = (
     "SparkSource with tasks.max=2; in place of Kafka Connect stands ObjectSource with two tasks; "
     f"{_FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas; "
     "CPU with the start of the driver"
+)
+_TABLE_SETTINGS: Final = (
+    "SparkSink with tasks.max=2 into a table of Delta Lake; in place of Kafka Connect stands ObjectSink with "
+    f"one task, into Parquet; 143-byte JSON lines in envelopes, JsonConverter with schemas, 6 columns, one "
+    f"partition, snappy, {_FILES} versions or files, first to last; CPU with the start of a driver"
 )
 _runs = itertools.count()
 
@@ -119,51 +130,72 @@ def _mirror_rate(
 
 def object_rows(run: Run) -> Iterator[Row]:
     """Measure the object sink, a topic into Parquet files of a folder."""
-    folder, size = run.folder, run.records // _FILES
+    with _stored_topic(run, "objects") as system:
+        moved = partial(_moved_into, Rest(system.url), run, system.pid, _OBJECT_SINK)
+        yield run.measure(Row(_PARQUET, RECORDS_PER_SECOND, _PARQUET_SETTINGS), {"ours": moved})
+
+
+def table_rows(run: Run) -> Iterator[Row]:
+    """Measure a topic that Spark writes into a table, and ObjectSink with the same topic."""
+    with _stored_topic(run, "tables") as system:
+        moved = partial(_moved_into, Rest(system.url), run, system.pid)
+        sides = {"ours": partial(moved, _SPARK_SINK), "peer": partial(moved, _OBJECT_SINK)}
+        yield run.measure(Row(_TABLE, RECORDS_PER_SECOND, _TABLE_SETTINGS), sides)
+
+
+@contextmanager
+def _stored_topic(run: Run, name: str) -> Iterator[Copycat]:
+    """Run a system beside a broker that has a topic of envelopes."""
     with ExitStack() as stack:
-        broker = stack.enter_context(shipped_kafka(folder / "broker-objects"))
-        topics = Topics(broker.bootstrap)
+        broker = stack.enter_context(shipped_kafka(run.folder / f"broker-{name}"))
+        topics, lines = Topics(broker.bootstrap), run.folder / f"{name}.txt"
         topics.create(_STORED)
-        write_lines(folder / "objects.txt", size * _FILES)
-        topics.fill(_STORED, folder / "objects.txt", in_envelopes)
-        system = Copycat(folder / "copycat-objects", broker.bootstrap)
+        write_lines(lines, run.records // _FILES * _FILES)
+        topics.fill(_STORED, lines, in_envelopes)
+        system = Copycat(run.folder / f"copycat-{name}", broker.bootstrap)
         stack.callback(system.stop)
-        rate = partial(_parquet_rate, Rest(system.url), folder, size)
-        yield run.measure(Row(_PARQUET, RECORDS_PER_SECOND, _PARQUET_SETTINGS), {"ours": rate})
+        yield system
 
 
-def _parquet_rate(rest: Rest, parent: Path, size: int) -> float:
-    """Return the rate at which the topic reaches files of a new folder, from the first one to the last.
+def _moved_into(rest: Rest, run: Run, pid: int, connector: Mapping[str, str]) -> Moved:
+    """Return the rate at which the topic reaches files of a new folder, from the first ones to the last.
 
     Raises:
         RuntimeError: The files have more or fewer records than the topic.
     """
-    number = next(_runs)
-    name, folder = f"bench-objects-{number}-{time.time_ns()}", parent / f"parquet-{number}"
+    number, size = next(_runs), run.records // _FILES
+    name, folder = f"bench-objects-{number}-{time.time_ns()}", run.folder / f"parquet-{number}"
+    config = {
+        **connector,
+        "topics": _STORED,
+        "store.url": folder.as_uri(),
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "flush.size": str(size // int(connector["tasks.max"])),
+    }
+    counted: dict[Path, int] = {}
 
-    def files() -> list[Path]:
-        return [*folder.glob(f"topics/{_STORED}/partition=0/*.parquet")]
+    def rows() -> int:
+        """Count the rows of complete files, each file once; those of a table are in its log."""
+        if connector["connector.class"] == "ObjectSink":
+            files = [*folder.glob(f"topics/{_STORED}/partition=0/*")]
+        elif DeltaTable.is_deltatable(str(folder)):
+            files = [folder / path for path in DeltaTable(folder).get_add_actions()["path"].to_pylist()]
+        else:
+            files = []
+        counted.update({each: pq.read_metadata(each).num_rows for each in files if each not in counted})
+        return sum(counted.values())
 
-    rest.create(
-        name,
-        {
-            "connector.class": "ObjectSink",
-            "topics": _STORED,
-            "store.url": folder.as_uri(),
-            "format.class": "parquet",
-            "flush.size": str(size),
-            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-        },
-    )
-    started = wait(lambda: bool(files()), 60, "no file appeared", PACE)
-    first = len(files())
-    ended = wait(lambda: len(files()) == _FILES, 300, "not all files appeared", PACE)
+    meter = CpuMeter(pid)
+    rest.create(name, config)
+    started = wait(lambda: rows() > 0, 60, "no file appeared", PACE)
+    first = rows()
+    ended = wait(lambda: rows() >= size * _FILES, 300, "not all files appeared", PACE)
+    found = meter.moved(size * _FILES, (size * _FILES - first) / (ended - started))
     rest.delete(name)
-    found = sum(pq.read_metadata(file).num_rows for file in files())
-    if found != size * _FILES:
-        raise RuntimeError(f"of {size * _FILES} records the files have {found}")
+    if (count := rows()) != size * _FILES:
+        raise RuntimeError(f"of {size * _FILES} records the files have {count}")
     shutil.rmtree(folder)
-    return (_FILES - first) * size / (ended - started)
+    return found
 
 
 def spark_rows(run: Run) -> Iterator[Row]:

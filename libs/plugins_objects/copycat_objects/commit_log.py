@@ -33,7 +33,7 @@ _KEPT: Final = 4
 
 
 class FencedError(ConnectError):
-    """Another task writes this partition now."""
+    """Another task writes this partition, or this table, now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
+from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.table_files import WrittenFile, merged
 
@@ -30,10 +31,6 @@ _log = logging.getLogger(__name__)
 _NOWHERE: Final = -1
 #: Commits of other writers that may come first, one after the other.
 _MAX_RETRIES: Final = 100
-
-
-class FencedError(ConnectError):
-    """Another task writes the table now."""
 
 
 class DeltaCommits:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, repeat
+from operator import attrgetter, is_
 from typing import Any, Final
 from urllib.parse import quote
 from uuid import uuid4
@@ -18,9 +19,11 @@ from copycat_connect.errors import ConnectError, DataError
 
 from copycat_objects.formats.arrow_types import ArrowType, arrow_type, columns_of, fields_of
 from copycat_objects.formats.parquet import MISFITS, VALUE, ArrowFile
+from copycat_objects.records import is_uniform
 from copycat_objects.stores.store import NewFile, Store
 
 Report = Callable[[SinkBatch, int, DataError], None]
+_values = attrgetter("values")
 _GROUP_ROWS: Final = 1 << 17
 _GROUP_BYTES: Final = 1 << 26
 _NO_SCHEMA: Final = (
@@ -48,6 +51,18 @@ class WrittenFile:
     """Contents of the partition columns, as the table's log writes them."""
     schema: pa.Schema
     """All columns, those of the partitions too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Records of a batch that have one schema, and values."""
+
+    batch: SinkBatch
+    places: Sequence[int]
+    values: Sequence[ConnectValue]
+
+    def part(self, places: slice) -> _Run:
+        return _Run(self.batch, self.places[places], self.values[places])
 
 
 class TableWriter:
@@ -82,18 +97,18 @@ class TableWriter:
 
     def write(self, batch: SinkBatch) -> None:
         """Write records; those that cannot be written are reported."""
-        schemas, values, start = batch.value_schemas, batch.values, 0
-        for schema, run in groupby(schemas):
-            count = sum(1 for _ in run)
-            places = range(start, start + count)
-            start += count
-            present = [place for place in places if values[place] is not None]
-            if len(present) < count and not self._ignore_nulls:
-                for place in places:
-                    if values[place] is None:
-                        self._report(batch, place, DataError(_NULL_VALUE))
-            if present:
-                self._write_run(batch, schema, present)
+        schemas, values = batch.value_schemas, list(batch.values)
+        if any(map(is_, values, repeat(None))):
+            for place, value in enumerate(values):
+                if value is None and not self._ignore_nulls:
+                    self._report(batch, place, DataError(_NULL_VALUE))
+        elif values and is_uniform(schemas):
+            self._write_run(_Run(batch, range(len(values)), values), schemas[0])
+            return
+        present = (place for place, value in enumerate(values) if value is not None)
+        for schema, run in groupby(present, schemas.__getitem__):
+            places = [*run]
+            self._write_run(_Run(batch, places, [values[place] for place in places]), schema)
 
     def finish(self) -> list[WrittenFile]:
         """Make the files complete and durable."""
@@ -104,19 +119,18 @@ class TableWriter:
         for file in self._files.values():
             file.abort()
 
-    def _write_run(self, batch: SinkBatch, schema: Schema | None, places: Sequence[int]) -> None:
+    def _write_run(self, run: _Run, schema: Schema | None) -> None:
         """Write records with one schema; where they cannot be written together, the halves by themselves."""
-        values = batch.values
         try:
-            rows = _columns_of(schema).rows([values[place] for place in places], self._known)
+            rows = _columns_of(schema).rows(run.values, self._known)
             divided = list(self._divided(rows))
         except DataError as error:
-            if len(places) == 1:
-                self._report(batch, places[0], error)
+            if len(run.places) == 1:
+                self._report(run.batch, run.places[0], error)
                 return
-            half = len(places) // 2
-            self._write_run(batch, schema, places[:half])
-            self._write_run(batch, schema, places[half:])
+            half = len(run.places) // 2
+            self._write_run(run.part(slice(half)), schema)
+            self._write_run(run.part(slice(half, None)), schema)
             return
         for contents, part in divided:
             self._file_of(contents, rows.schema).write(part)
@@ -206,7 +220,7 @@ class _Columns:
         Raises:
             DataError: A value does not fit its schema or the table.
         """
-        rows: Any = [value.values for value in values] if self._is_struct else [(value,) for value in values]
+        rows = list(map(_values, values)) if self._is_struct else [(value,) for value in values]
         try:
             arrays = columns_of(self._fields, rows)
         except MISFITS as error:

@@ -128,8 +128,11 @@ def connector_of(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec
 
 @cache
 def partition_surroundings(failed_plugins: tuple[tuple[str, str], ...]) -> HostSurroundings:
-    """Load the plugins, once in a process: Spark uses it for one partition after the other."""
-    return HostSurroundings(
+    """Load the plugins, once in a process: Spark uses it for one partition after the other.
+
+    From then on garbage is collected where the works of partitions end, and not between two records.
+    """
+    surroundings = HostSurroundings(
         plugins=load_plugins(failed_before=dict(failed_plugins)),
         environment=dict(os.environ),
         clock=time.monotonic,
@@ -137,6 +140,8 @@ def partition_surroundings(failed_plugins: tuple[tuple[str, str], ...]) -> HostS
         queries=HostQueries(_refuse_queries),
         garbage=Garbage(time.monotonic),
     )
+    surroundings.garbage.replace_automatic()
+    return surroundings
 
 
 def _refuse_queries(event: pb.AttachRequest) -> None:

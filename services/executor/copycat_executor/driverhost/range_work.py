@@ -85,6 +85,7 @@ class RangeWork:
                 runtime.link.measured(runtime.measures.take())
         except TaskFailedError as failed:
             report.fail(failed, spec.failures)
+        surroundings.garbage.collect()
         return pickle.dumps(report)
 
     def _write(self, runtime: SinkRuntime) -> Any:  # noqa: ANN401 - the plugin's own

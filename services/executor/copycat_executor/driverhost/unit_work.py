@@ -115,6 +115,7 @@ class UnitWork:
             report.fail(failed, connector_of(self._order(), surroundings).failures)
         except StaleTaskError:
             report.stale = True
+        partition_surroundings(self.failed_plugins).garbage.collect()
         return pickle.dumps(report)
 
     def _deliver(self, rows: Iterator[Any], report: UnitReport) -> None:

@@ -32,7 +32,8 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.logical import decimal_schema
 from copycat_connect.errors import ConnectError, DataError
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, FencedError, table_columns
+from copycat_objects.commit_log import FencedError
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
 from copycat_objects.stores.local import LocalStore
 from deltalake import DeltaTable, write_deltalake

@@ -28,11 +28,13 @@ class SparkTableTask(SparkSinkTask):
         self._commits = DeltaCommits.of(settings, config["name"])
         self._taken: list[WrittenFile] = []
         self._reached: dict[TopicPartition, int] = {}
+        self._lost = False
 
     def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Bar the tasks before, and return what the table has."""
         self._taken = []
         self._commits.claim()
+        self._lost = False
         self._reached = self._commits.positions(partitions)
         return self._reached
 
@@ -68,11 +70,20 @@ class SparkTableTask(SparkSinkTask):
         self._taken += chain.from_iterable(written)
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        """Make a version of the table with what was taken."""
+        """Make a version of the table with what was taken.
+
+        After a commit that may have failed nothing is known, until the table is claimed again: reading goes on
+        at what it has.
+        """
+        if self._lost:
+            self.open(offsets.keys())
+            return {}
         moved = {each: offset for each, offset in offsets.items() if self._reached.get(each) != offset}
         if self._taken or moved:
             taken, self._taken = self._taken, []
+            self._lost = True
             self._commits.add(taken, moved)
+            self._lost = False
             self._reached |= moved
         return offsets
 

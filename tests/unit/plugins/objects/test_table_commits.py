@@ -31,11 +31,13 @@ from copycat_connect.data import (
     TopicPartition,
 )
 from copycat_connect.data.logical import decimal_schema
-from copycat_connect.errors import ConnectError, DataError
+from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
+from copycat_objects.spark_sink.task import SparkTableTask
 from copycat_objects.stores.local import LocalStore
+from copycat_testkit.conformance.contexts import FakeSinkContext
 from deltalake import DeltaTable, write_deltalake
 
 A, B = TopicPartition("t", 0), TopicPartition("t-1", 0)
@@ -278,3 +280,33 @@ def test_others_may_write_the_table_and_change_its_columns_meanwhile(table: Tabl
     assert table.ids() == [0, 1, 2, 3]
     assert table.commits().positions([A]) == {A: 2}
     assert table.commits("other").positions([A]) == {A: 1}
+
+
+def test_a_task_that_does_not_know_whether_its_commit_failed_goes_on_at_what_the_table_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(tmp_path)
+    config = {"name": "c", "topics": "t", "store.url": f"file://{tmp_path}", "prefix": "lake/t"}
+    task, context = SparkTableTask(), FakeSinkContext(config, [A])
+    task.initialize(context)
+    task.start(config)
+    task.open([A])
+    assert context.seeks == {}
+    add = DeltaCommits.add
+
+    def add_and_fail(commits: DeltaCommits, *given: Any) -> None:
+        add(commits, *given)
+        raise RetriableError("no answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeltaCommits, "add", add_and_fail)
+        task.take([table.write(row(0))])
+        with pytest.raises(RetriableError):
+            task.pre_commit({A: 1})
+    task.take([table.write(row(0))])  # the engine has gone back to what the consumer group has
+    assert task.pre_commit({A: 1}) == {}
+    assert context.seeks == {A: 1}
+    task.take([table.write(row(1))])
+    assert task.pre_commit({A: 2}) == {A: 2}
+    assert table.ids() == [0, 1]
+    task.stop()

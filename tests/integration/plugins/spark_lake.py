@@ -13,7 +13,7 @@ from copycat_testkit.system import CopycatUp
 
 JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 #: A driver compiles Spark's code anew, on a busy machine.
-SECONDS: Final = 60.0
+SECONDS: Final = 200.0
 
 
 class Lake:
@@ -91,6 +91,7 @@ class Lake:
 
     def kill(self, what: str) -> None:
         """Kill the only driver, or the process of one of its partitions."""
+        wait_until(lambda: len(self.drivers()) == 1, SECONDS, "one driver, those of deleted connectors ended")
         (driver,) = self.drivers()
         forked = [each for each in driver.children(recursive=True) if "daemon" in " ".join(each.cmdline())]
         (driver if what == "driver" else forked[-1]).kill()  # the last forked, or who forks them

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, unique, wait_until
+from copycat_testkit.postgres import Postgres
 from deltalake import DeltaTable
 
-from tests.integration.plugins.spark_lake import SECONDS, Lake
+from tests.integration.plugins.jdbc_tables import of_postgres
+from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
 
 pytestmark = pytest.mark.timeout(500)
 SCHEMA = {
@@ -111,13 +113,7 @@ def test_every_record_is_one_row_and_rest_is_obeyed(lake: Lake) -> None:
     wait_until(lambda: len(rows(table)) >= 2 * 3098 + len(again), SECONDS, "all rows again")
     assert ids(table) == once + once + Counter(again)
 
-    # Another reader than the library that has committed them: SparkSource.
-    back = f"{name}-back"
-    lake.put(back, **{"connector.class": "SparkSource", "format": "delta", "prefix": f"tables/{name}"})
-    found = lake.waits_for(back, 2 * 3098 + len(again))
-    assert Counter(json.loads(each)["payload"]["id"] for each in found) == ids(table)
-    for each in (name, back):
-        lake.ask("DELETE", each)
+    lake.ask("DELETE", name)
     wait_until(lambda: not lake.drivers(), SECONDS, "no driver is left")
 
 
@@ -128,7 +124,7 @@ def test_kills_of_drivers_and_partitions_lose_and_repeat_nothing(lake: Lake) -> 
     create_topic(lake.kafka, name, partitions=2)
     lake.put(name, **sink(name, **{"commit.interval.ms": "1"}))
     total = 0
-    for turn in range(6):
+    for turn in range(4):
         produce(lake, name, [value(number) for number in range(total, total + 20_000)], 2)
         total += 20_000
         before = total - 20_000
@@ -136,4 +132,55 @@ def test_kills_of_drivers_and_partitions_lose_and_repeat_nothing(lake: Lake) -> 
         lake.kill("driver" if turn % 2 else "partition")
     wait_until(lambda: len(rows(table)) >= total, SECONDS, "all rows")
     assert ids(table) == Counter(range(total))
-    lake.ask("DELETE", name)
+    # Another reader than the library that has committed them: SparkSource.
+    back = f"{name}-back"
+    lake.put(back, **{"connector.class": "SparkSource", "format": "delta", "prefix": f"tables/{name}"})
+    found = lake.waits_for(back, total)
+    assert Counter(json.loads(each)["payload"]["id"] for each in found) == Counter(range(total))
+    for each in (name, back):
+        lake.ask("DELETE", each)
+
+
+@pytest.mark.long
+def test_a_table_of_delta_follows_one_of_a_database_though_its_driver_is_killed(
+    lake: Lake, postgres: Postgres
+) -> None:
+    name, place = unique("lake"), of_postgres(postgres)
+    folder = lake.folder / "tables" / name
+    place.run("CREATE TABLE followed (id serial PRIMARY KEY, name text, at timestamp NOT NULL)")
+    copy = {
+        **place.config,
+        "connector.class": "JdbcSource",
+        "mode": "timestamp+incrementing",
+        "incrementing.column.name": "id",
+        "timestamp.column.name": "at",
+        "table.whitelist": "followed",
+        "topic.prefix": f"{name}-",
+        "poll.interval.ms": "50",
+        "transforms": "key",
+        "transforms.key.type": "org.apache.kafka.connect.transforms.ValueToKey",
+        "transforms.key.fields": "id",
+        "key.converter": JSON,
+    }
+    upsert = {"insert.mode": "upsert", "pk.fields": "id", "key.converter": JSON, "prefix": f"tables/{name}"}
+
+    def there() -> dict[int, str]:
+        return dict(place.run("SELECT id, name FROM followed"))
+
+    def here() -> dict[int, str]:
+        return {row["id"]: row["name"] for row in rows(folder)}
+
+    place.run("INSERT INTO followed (name, at) SELECT 'first ' || n, now() FROM generate_series(1, 2000) n")
+    lake.put(f"{name}-source", **copy)
+    lake.put(name, **sink(f"{name}-followed", **upsert))
+    wait_until(lambda: here() == there(), SECONDS, "the table")
+    place.run("UPDATE followed SET name = 'changed', at = clock_timestamp() WHERE id % 7 = 0")
+    lake.kill("driver")
+    place.run(
+        "INSERT INTO followed (name, at) SELECT n, clock_timestamp() FROM generate_series(1, 500) n",
+        "UPDATE followed SET name = 'changed again', at = clock_timestamp() WHERE id % 11 = 0",
+    )
+    wait_until(lambda: here() == there(), SECONDS, "the table as it is now")
+    assert len(rows(folder)) == 2500, "no row twice"
+    for each in (name, f"{name}-source"):
+        lake.ask("DELETE", each)

@@ -23,8 +23,10 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 
 from copycat_objects.commit_log import FencedError
+from copycat_objects.spark_sink.keyed_rows import DELETED, OWN
 from copycat_objects.spark_sink.settings import SparkSinkSettings
-from copycat_objects.spark_sink.table_files import WrittenFile, merged
+from copycat_objects.spark_sink.table_files import WrittenFile
+from copycat_objects.spark_sink.table_rows import merged
 
 _log = logging.getLogger(__name__)
 #: What a position is that a user has taken away: numbers of transactions cannot be removed.
@@ -78,10 +80,43 @@ class DeltaCommits:
         if self._table is None:
             if not files:
                 return
-            self._make(files)
+            self._make(merged(file.schema for file in files))
         self._follow()
-        self._widen(files)
+        self._widen(merged(file.schema for file in files))
         self._commit(files, positions)
+
+    def merge(
+        self,
+        rows: pa.Table,
+        keys: Sequence[str],
+        positions: Mapping[TopicPartition, int],
+    ) -> None:
+        """Change the table by rows, each of another key (`keyed_rows.newest`), and set positions, at once.
+
+        Raises:
+            FencedError: Another task writes the table.
+            RetriableError: It is not known whether it was done: claim the table again.
+            ConnectError: It was not done.
+        """
+        schema = rows.drop_columns([*OWN]).schema
+        if self._table is None:
+            self._make(schema)
+        self._follow()
+        self._widen(schema)
+        same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in keys)
+        transactions = self._transactions(positions)
+        merger = self._opened.merge(
+            rows,
+            same,
+            source_alias="s",
+            target_alias="t",
+            commit_properties=self._properties(transactions),
+        )
+        merger = merger.when_matched_delete(f"s.{DELETED}").when_matched_update_all(except_cols=[*OWN])
+        merger = merger.when_not_matched_insert_all(f"NOT s.{DELETED}", except_cols=[*OWN])
+        self._attempt(merger.execute)
+        self._number += 1
+        self._follow()
 
     def change(self, offsets: Mapping[TopicPartition, int | None]) -> None:
         """Set positions, or with None take them away; all of them where none is given.
@@ -133,8 +168,7 @@ class DeltaCommits:
         if self._counted() != self._number:
             raise self._fenced()
 
-    def _make(self, files: Sequence[WrittenFile]) -> None:
-        schema = merged(file.schema for file in files)
+    def _make(self, schema: pa.Schema) -> None:
         missing = [name for name in self._partition_by if name not in schema.names]
         if missing:
             raise ConnectError(f"The records have no field {missing[0]}, by which the table is to be divided")
@@ -152,11 +186,10 @@ class DeltaCommits:
             raise self._fenced() from error
         self._number += 1
 
-    def _widen(self, files: Sequence[WrittenFile]) -> None:
-        """Add columns that files have and the table has not."""
+    def _widen(self, schema: pa.Schema) -> None:
+        """Add columns that rows have and the table has not."""
         table = self._opened
         known = {field.name for field in table.schema().fields}
-        schema = merged(file.schema for file in files)
         new = [field for field in schema if field.name not in known]
         if not new:
             return
@@ -176,8 +209,7 @@ class DeltaCommits:
         epoch: int | None = None,
     ) -> None:
         table = self._opened
-        transactions = [(self._application, self._number + 1)]
-        transactions += [(self._id_of(each), offset) for each, offset in positions.items()]
+        transactions = self._transactions(positions)
         if epoch is not None:
             transactions.append((f"{self._application}/epoch", epoch))
         now = int(time.time() * 1000)
@@ -196,6 +228,10 @@ class DeltaCommits:
         )
         self._number += 1
         self._follow()
+
+    def _transactions(self, positions: Mapping[TopicPartition, int]) -> list[tuple[str, int]]:
+        found = [(self._application, self._number + 1)]
+        return found + [(self._id_of(each), offset) for each, offset in positions.items()]
 
     def _attempt(self, commit: Callable[[], object]) -> None:
         try:
@@ -224,6 +260,10 @@ class DeltaCommits:
     def _opened(self) -> DeltaTable:
         assert self._table is not None  # whoever calls has looked
         return self._table
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def table_address(settings: SparkSinkSettings) -> str:

@@ -18,13 +18,16 @@ from copycat_objects.stores.store import Store
 CLASS_NAME: Final = "copycat_objects.spark_sink.connector.SparkSinkConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_sink.task.SparkTableTask"
 DELTA: Final = "delta"
+INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
+PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
 _FORMAT: Final = "format"
 _LIBRARY: Final = "deltalake"
 _SCHEMES: Final = ("file://", "/")
 
 SUMMARY: Final = (
-    "Appends records to a table of Delta Lake: Spark reads ranges of topics and writes them in as many "
-    "partitions at once as tasks.max says, and each round of them is one version of the table."
+    "Writes records to a table of Delta Lake, or changes it by key: Spark reads ranges of topics and "
+    "writes them in as many partitions at once as tasks.max says, and each round of them is one version "
+    "of the table."
 )
 GUARANTEES: Final = (
     "Exactly once, and at least once (delivery.guarantee), not at most once: in both the table's log has "
@@ -33,12 +36,14 @@ GUARANTEES: Final = (
     "begins commits a number of its own, after which no earlier one can commit. Two connectors with one "
     "name, in different clusters, cannot write one table. Its one task runs in a driver of Spark: a "
     "process with a JVM, on the machine of its worker. A topic-partition with many records is divided "
-    "among partitions of Spark: rows of a table have no order. Values are structs, or become the column "
-    "value; they need a schema. Columns have the types of Connect's schema: all may be null, times of day "
-    "are int (ms since midnight), timestamps have microseconds. A field that the table does not have "
-    "becomes a column; a value whose type is another one than that of its column is converted where "
-    "nothing is lost, and else cannot be written, as one without a schema. Files that no version has are "
-    "left where a partition was lost: VACUUM removes them."
+    "among partitions of Spark: rows of a table have no order. With insert.mode=upsert the task itself "
+    "merges what a round has into the table, in memory; of records with one key the one with the highest "
+    "offset counts, so that records of one key have to be in one topic-partition. Values are structs, or "
+    "become the column value; they need a schema. Columns have the types of Connect's schema: all may be "
+    "null, times of day are int (ms since midnight), timestamps have microseconds. A field that the table "
+    "does not have becomes a column; a value whose type is another one than that of its column is "
+    "converted where nothing is lost, and else cannot be written, as one without a schema. Files that no "
+    "version has are left where a partition was lost: VACUUM removes them."
 )
 
 
@@ -92,6 +97,32 @@ class SparkSinkSettings(Settings):
         check=one_of("fail", "ignore"),
         doc="Records without a value: fail (reported as errors), or ignore.",
     )
+    insert_mode: str = key(
+        HIGH,
+        default=INSERT,
+        check=one_of(INSERT, UPSERT),
+        doc="What becomes of a record: insert appends a row, upsert also changes the one with its key.",
+    )
+    pk_mode: str = key(
+        MEDIUM,
+        name=PK_MODE,
+        default=RECORD_KEY,
+        check=one_of(RECORD_KEY, "record_value"),
+        doc="Where upsert finds the key of a row: record_key or record_value.",
+    )
+    pk_fields: tuple[str, ...] = key(
+        MEDIUM,
+        name=PK_FIELDS,
+        default=(),
+        doc="Fields that make the key of a row, or the name of the column for a record's key that is no "
+        "struct; upsert needs them.",
+    )
+    delete_enabled: bool = key(
+        MEDIUM,
+        name=DELETE_ENABLED,
+        default=False,
+        doc="Whether a record without a value deletes the row with its key; needs upsert with record_key.",
+    )
     parquet_codec: str = key(
         LOW,
         default="snappy",
@@ -110,6 +141,16 @@ class SparkSinkSettings(Settings):
                 f"Invalid value for configuration {STORE_URL}: expected file:///folder", key=STORE_URL
             )
         self.open_store().close()
+        is_upsert = self.insert_mode == UPSERT
+        if is_upsert and not self.pk_fields:
+            raise ConfigError(
+                f"insert.mode={UPSERT} needs the fields of the key in {PK_FIELDS}", key=PK_FIELDS
+            )
+        if self.delete_enabled and not (is_upsert and self.pk_mode == RECORD_KEY):
+            raise ConfigError(
+                f"{DELETE_ENABLED}=true needs insert.mode={UPSERT} and {PK_MODE}={RECORD_KEY}",
+                key=DELETE_ENABLED,
+            )
         if find_spec(_LIBRARY) is None:
             raise ConfigError(
                 f"Invalid value {self.format} for configuration {_FORMAT}: this worker does not have the "
@@ -133,6 +174,15 @@ EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
         "store.url": "file:///data/lake",
         "prefix": "tables/orders",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    },
+    "A table that follows a topic: changed and deleted by key": {
+        "topics": "customers",
+        "delivery.guarantee": "exactly_once",
+        "store.url": "file:///data/lake",
+        "prefix": "tables/customers",
+        "insert.mode": "upsert",
+        "delete.enabled": "true",
+        "pk.fields": "id",
     },
     "Divided by country, exactly once, a version a minute": {
         "tasks.max": "4",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, repeat
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any, Final
 from urllib.parse import quote
 from uuid import uuid4
@@ -14,22 +13,18 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from copycat_connect.data import ConnectValue, Schema, SchemaType, SinkBatch
-from copycat_connect.errors import ConnectError, DataError
+from copycat_connect.data import ConnectValue, SinkBatch
+from copycat_connect.errors import DataError
 
-from copycat_objects.formats.arrow_types import ArrowType, arrow_type, columns_of, fields_of
-from copycat_objects.formats.parquet import MISFITS, VALUE, ArrowFile
+from copycat_objects.formats.parquet import ArrowFile
 from copycat_objects.records import is_uniform
+from copycat_objects.spark_sink.table_rows import RecordRun, RowMaker
+from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import NewFile, Store
 
 Report = Callable[[SinkBatch, int, DataError], None]
-_values = attrgetter("values")
 _GROUP_ROWS: Final = 1 << 17
 _GROUP_BYTES: Final = 1 << 26
-_NO_SCHEMA: Final = (
-    "Tables need values with a schema: use a converter that gives one, such as Avro, Protobuf, or JSON with "
-    "schemas.enable"
-)
 _NULL_VALUE: Final = (
     "The record has no value. Set behavior.on.null.values to ignore to leave such records out"
 )
@@ -53,18 +48,6 @@ class WrittenFile:
     """All columns, those of the partitions too."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Records of a batch that have one schema, and values."""
-
-    batch: SinkBatch
-    places: Sequence[int]
-    values: Sequence[ConnectValue]
-
-    def part(self, places: slice) -> _Run:
-        return _Run(self.batch, self.places[places], self.values[places])
-
-
 class TableWriter:
     """Writes the records of ranges, out of sight until a commit names the files."""
 
@@ -74,7 +57,7 @@ class TableWriter:
         folder: str,
         report: Report,
         *,
-        known: pa.Schema | None,
+        rows: RowMaker,
         partition_by: Sequence[str],
         codec: str,
         ignore_nulls: bool,
@@ -85,30 +68,34 @@ class TableWriter:
             store: The table's store.
             folder: The table's folder in it.
             report: Takes records that cannot be written.
-            known: The columns that the table has; None where it is to be made.
+            rows: Makes rows of records.
             partition_by: Columns by whose contents files are divided.
             codec: Compression of the files.
             ignore_nulls: Whether records without a value are left out.
         """
         self._store, self._folder, self._report = store, folder, report
-        self._known = {} if known is None else {field.name: field.type for field in known}
+        self._rows = rows
         self._partition_by, self._codec, self._ignore_nulls = partition_by, codec, ignore_nulls
         self._files: dict[tuple[str, pa.Schema], _TableFile] = {}
 
     def write(self, batch: SinkBatch) -> None:
         """Write records; those that cannot be written are reported."""
-        schemas, values = batch.value_schemas, list(batch.values)
-        if any(map(is_, values, repeat(None))):
-            for place, value in enumerate(values):
-                if value is None and not self._ignore_nulls:
-                    self._report(batch, place, DataError(_NULL_VALUE))
-        elif values and is_uniform(schemas):
-            self._write_run(_Run(batch, range(len(values)), values), schemas[0])
+        values = list(batch.values)
+        whole = RecordRun(batch, range(len(values)), values)
+        kinds = self._rows.kinds(whole)
+        if values and is_uniform(kinds) and not any(map(is_, values, repeat(None))):
+            self._write_run(whole)
             return
-        present = (place for place, value in enumerate(values) if value is not None)
-        for schema, run in groupby(present, schemas.__getitem__):
-            places = [*run]
-            self._write_run(_Run(batch, places, [values[place] for place in places]), schema)
+        for _, places in groupby(self._wanted(batch, values), kinds.__getitem__):
+            self._write_run(whole.part([*places]))
+
+    def _wanted(self, batch: SinkBatch, values: Sequence[ConnectValue]) -> Iterator[int]:
+        """Yield the places of records that become rows; records without a value may be reported."""
+        for place, value in enumerate(values):
+            if value is not None or self._rows.takes_nulls:
+                yield place
+            elif not self._ignore_nulls:
+                self._report(batch, place, DataError(_NULL_VALUE))
 
     def finish(self) -> list[WrittenFile]:
         """Make the files complete and durable."""
@@ -119,18 +106,18 @@ class TableWriter:
         for file in self._files.values():
             file.abort()
 
-    def _write_run(self, run: _Run, schema: Schema | None) -> None:
-        """Write records with one schema; where they cannot be written together, the halves by themselves."""
+    def _write_run(self, run: RecordRun) -> None:
+        """Write records of one kind; where they cannot be written together, the halves by themselves."""
         try:
-            rows = _columns_of(schema).rows(run.values, self._known)
+            rows = self._rows.make(run)
             divided = list(self._divided(rows))
         except DataError as error:
-            if len(run.places) == 1:
+            count = len(run.places)
+            if count == 1:
                 self._report(run.batch, run.places[0], error)
                 return
-            half = len(run.places) // 2
-            self._write_run(run.part(slice(half)), schema)
-            self._write_run(run.part(slice(half, None)), schema)
+            self._write_run(run.part(range(count // 2)))
+            self._write_run(run.part(range(count // 2, count)))
             return
         for contents, part in divided:
             self._file_of(contents, rows.schema).write(part)
@@ -200,89 +187,9 @@ class _TableFile:
         self._batches, self._waiting_rows, self._waiting_bytes = [], 0, 0
 
 
-class _Columns:
-    """The columns of values with one schema."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._is_struct = schema.type is SchemaType.STRUCT
-        if self._is_struct:
-            self._fields = fields_of(schema)
-        else:
-            found: ArrowType = arrow_type(schema)
-            self._fields = [(pa.field(VALUE, found.type, nullable=schema.optional), found)]
-        if not self._fields:
-            raise DataError("A table has no columns for a struct without fields")
-        self._plain = pa.schema([field for field, _ in self._fields])
-
-    def rows(self, values: Sequence[ConnectValue], known: Mapping[str, pa.DataType]) -> pa.RecordBatch:
-        """Return rows with the types that the table has, or would have.
-
-        Raises:
-            DataError: A value does not fit its schema or the table.
-        """
-        rows = list(map(_values, values)) if self._is_struct else [(value,) for value in values]
-        try:
-            arrays = columns_of(self._fields, rows)
-        except MISFITS as error:
-            raise DataError(f"A value does not fit its schema: {type(error).__name__} {error}") from error
-        fields, columns = [], []
-        for field, array in zip(self._plain, arrays, strict=True):
-            wanted = known.get(field.name) or table_type(field.type, field.name)
-            try:
-                columns.append(array if array.type == wanted else array.cast(wanted))
-            except pa.ArrowException as error:
-                raise DataError(
-                    f"The field {field.name} is {field.type}, and does not fit the table's column, which is "
-                    f"{wanted}: {error}"
-                ) from error
-            fields.append(pa.field(field.name, wanted))
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-
-
-@lru_cache(maxsize=64)
-def _columns_of(schema: Schema | None) -> _Columns:
-    if schema is None:
-        raise DataError(_NO_SCHEMA)
-    return _Columns(schema)
-
-
-def table_type(type_: pa.DataType, name: str) -> pa.DataType:
-    """Return the type of a table's column for one of Arrow, all of whose parts may be null.
-
-    Raises:
-        DataError: Tables have nothing for it.
-    """
-    if pa.types.is_timestamp(type_):
-        return pa.timestamp("us", tz="UTC")
-    if pa.types.is_time32(type_):
-        return pa.int32()
-    if pa.types.is_decimal256(type_):
-        raise DataError(f"The field {name} has more than 38 digits, which no column of a table can have")
-    if pa.types.is_struct(type_):
-        return pa.struct([pa.field(part.name, table_type(part.type, name)) for part in type_])
-    if pa.types.is_list(type_):
-        return pa.list_(pa.field("element", table_type(type_.value_type, name)))
-    if pa.types.is_map(type_):
-        return pa.map_(table_type(type_.key_type, name), table_type(type_.item_type, name))
-    return type_
-
-
-def merged(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Return all columns of files.
-
-    Raises:
-        ConnectError: A column has two types.
-    """
-    found: dict[str, pa.Field] = {}
-    for schema in schemas:
-        for field in schema:
-            other = found.setdefault(field.name, field)
-            if other.type != field.type:
-                raise ConnectError(
-                    f"The records have a field {field.name} of two types, {other.type} and {field.type}, and "
-                    "the table has no such column yet: make the table, or let a transformation unify them"
-                )
-    return pa.schema(list(found.values()))
+def read_rows(store: Store, path: str, size: int) -> pa.Table:
+    """Return the rows of a file that was written."""
+    return pq.read_table(RangedFile(store, path, size))
 
 
 def _texts(name: str, rows: pa.RecordBatch) -> pa.Array:

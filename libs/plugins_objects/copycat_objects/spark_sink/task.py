@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkSinkTask
 
 from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
-from copycat_objects.spark_sink.settings import SparkSinkSettings
-from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
+from copycat_objects.spark_sink.keyed_rows import KeyedRows, newest
+from copycat_objects.spark_sink.settings import RECORD_KEY, UPSERT, SparkSinkSettings
+from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile, read_rows
+from copycat_objects.spark_sink.table_rows import RowMaker, ValueRows
 from copycat_objects.stores.store import Store
 
 
 class SparkTableTask(SparkSinkTask):
-    """Appends records to a table."""
+    """Writes records to a table."""
 
     _store: Store | None = None
 
@@ -46,14 +49,14 @@ class SparkTableTask(SparkSinkTask):
     def write(self, batches: Iterator[SinkBatch]) -> list[WrittenFile]:
         """Write files that no version of the table has yet."""
         settings = self._settings
-        known, partition_by = table_columns(self._commits.address)
-        self._store = store = settings.open_store()
+        columns, partition_by = table_columns(self._commits.address)
+        known = {} if columns is None else {field.name: field.type for field in columns}
         writer = TableWriter(
-            store,
+            self._opened(),
             settings.prefix.strip("/"),
             self._report,
-            known=known,
-            partition_by=settings.partition_by if known is None else partition_by,
+            rows=self._row_maker(known),
+            partition_by=self._divided_by(partition_by if known else settings.partition_by),
             codec=settings.parquet_codec,
             ignore_nulls=settings.null_values == "ignore",
         )
@@ -72,8 +75,8 @@ class SparkTableTask(SparkSinkTask):
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
         """Make a version of the table with what was taken.
 
-        After a commit that may have failed nothing is known, until the table is claimed again: reading goes on
-        at what it has.
+        After a commit that may have failed nothing is known, until the table is claimed again: reading goes
+        on at what it has.
         """
         if self._lost:
             self.open(offsets.keys())
@@ -82,7 +85,10 @@ class SparkTableTask(SparkSinkTask):
         if self._taken or moved:
             taken, self._taken = self._taken, []
             self._lost = True
-            self._commits.add(taken, moved)
+            if taken and self._is_upsert:
+                self._merge(taken, moved)
+            else:
+                self._commits.add(taken, moved)
             self._lost = False
             self._reached |= moved
         return offsets
@@ -91,6 +97,38 @@ class SparkTableTask(SparkSinkTask):
         """Let go of the store."""
         if self._store is not None:
             self._store.close()
+
+    def _merge(self, files: Sequence[WrittenFile], positions: Mapping[TopicPartition, int]) -> None:
+        """Merge the rows of files into the table, and delete the files, which no version has."""
+        store, settings = self._opened(), self._settings
+        paths = ["/".join(filter(None, (settings.prefix.strip("/"), file.path))) for file in files]
+        rows = newest(
+            [read_rows(store, path, file.size) for path, file in zip(paths, files, strict=True)],
+            settings.pk_fields,
+        )
+        self._commits.merge(rows, settings.pk_fields, positions)
+        for path in paths:
+            store.delete(path)
+
+    @property
+    def _is_upsert(self) -> bool:
+        return self._settings.insert_mode == UPSERT
+
+    def _row_maker(self, known: Mapping[str, Any]) -> RowMaker:
+        settings = self._settings
+        if not self._is_upsert:
+            return ValueRows(known)
+        of_value = settings.pk_mode != RECORD_KEY
+        return KeyedRows(known, settings.pk_fields, of_value=of_value, deletes=settings.delete_enabled)
+
+    def _divided_by(self, columns: Sequence[str]) -> Sequence[str]:
+        """Return by what files are divided: those of rows that are merged are not the table's."""
+        return () if self._is_upsert else columns
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            self._store = self._settings.open_store()
+        return self._store
 
     def _report(self, batch: SinkBatch, place: int, error: DataError) -> None:
         """Report a record that cannot be written.

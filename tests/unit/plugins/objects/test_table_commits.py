@@ -35,6 +35,7 @@ from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
+from copycat_objects.spark_sink.table_rows import ValueRows
 from copycat_objects.spark_sink.task import SparkTableTask
 from copycat_objects.stores.local import LocalStore
 from copycat_testkit.conformance.contexts import FakeSinkContext
@@ -70,7 +71,7 @@ class Table:
             LocalStore(self.root),
             "lake/t",
             report,
-            known=known,
+            rows=ValueRows({field.name: field.type for field in known or ()}),
             partition_by=self._partition_by if known is None else divided_by,
             codec="snappy",
             ignore_nulls=self._ignore_nulls,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from copycat_connect.config import Password
 from copycat_connect.errors import ConfigError
+from copycat_objects.commit_log import FencedError
+from copycat_objects.spark_sink.delta_commits import TablePlace
+from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.stores.errors import StoreAwayError, StoreRefusedError
 from copycat_objects.stores.opening import open_store
 from copycat_testkit.kafka import unique
 from copycat_testkit.s3 import REGION, S3Server
 
 from tests.integration.stores.store_suite import StoreSuite, put
+from tests.unit.plugins.objects.test_table_merges import BY_KEY, A, Pipeline, key, value
 
 pytestmark = pytest.mark.long
 
@@ -145,3 +150,24 @@ class TestLogins:
         store = self.as_user(asking, *asking["guest"])
         with pytest.raises(StoreRefusedError, match=r"let the user of 'aws\.access\.key\.id' list, read"):
             put(store, "y", b"1")
+
+
+def test_a_table_of_delta_is_written_there_and_by_one_task_at_a_time(s3: S3Server, tmp_path: Path) -> None:
+    place = place_in(s3)
+    given = {name: str(place[name]) for name in ("aws.access.key.id", "aws.secret.access.key")}
+    config = {
+        **given,
+        "store.url": f"s3://{place['s3.bucket.name']}/some where",
+        "s3.endpoint": s3.url,
+        "s3.region": REGION,
+        **BY_KEY,
+    }
+    frozen, successor = Pipeline(tmp_path, **config), Pipeline(tmp_path, **config)
+    successor.commit((key(1), value(1, "a")), (key(2), value(2, "b")))
+    successor.commit((key(2), None), (key(1), value(1, "c")))
+    with pytest.raises(FencedError):
+        frozen.commit((key(1), value(1, "too late")))
+    assert successor.rows() == [{"id": 1, "word": "c"}]
+    assert Pipeline(tmp_path, **config).context.seeks == {A: 4}
+    secret = given["aws.secret.access.key"]
+    assert secret not in repr(TablePlace.of(SparkSinkSettings.parse(successor.context.configs())))

@@ -10,7 +10,7 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.spark_sink.delta_commits import DeltaCommits
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 
 
@@ -50,5 +50,7 @@ class SparkSinkConnector(SinkConnector):
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets, and change those that the table has. Its rows stay as they are."""
-        DeltaCommits.of(SparkSinkSettings.parse(config), config["name"]).change(offsets)
+        settings = SparkSinkSettings.parse(config)
+        place = TablePlace.of(settings)
+        DeltaCommits(place, config.get("name") or "", settings.partition_by).change(offsets)
         return True

@@ -12,6 +12,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -35,17 +36,64 @@ _NOWHERE: Final = -1
 _MAX_RETRIES: Final = 100
 
 
+@dataclass(frozen=True, slots=True)
+class TablePlace:
+    """Where a table is."""
+
+    address: str
+    """Its folder, or s3://bucket/folder."""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """How delta-rs reaches it there."""
+
+    @classmethod
+    def of(cls, settings: SparkSinkSettings) -> TablePlace:
+        """Return that of a configuration."""
+        parts, prefix = urlsplit(settings.store_url.strip()), settings.prefix.strip("/")
+        root = unquote(parts.path).rstrip("/")
+        if parts.scheme != "s3":
+            return cls("/".join(filter(None, (root or "/", prefix))))
+        options = {
+            "aws_region": settings.s3_region,
+            "aws_access_key_id": settings.aws_access_key_id,
+            "aws_secret_access_key": settings.aws_secret_access_key.value,
+            "aws_endpoint_url": settings.s3_endpoint or "",
+            "aws_allow_http": "true" if (settings.s3_endpoint or "").startswith("http://") else "",
+            "aws_virtual_hosted_style_request": "" if settings.s3_path_style_access_enabled else "true",
+        }
+        address = "/".join(filter(None, (f"s3://{parts.netloc}{root}", prefix)))
+        return cls(address, {name: value for name, value in options.items() if value})
+
+    def table(self) -> DeltaTable | None:
+        """Read the table; None where it is missing.
+
+        Raises:
+            RetriableError: It cannot be read.
+        """
+        try:
+            return DeltaTable(self.address, storage_options=dict(self.options))
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as error:
+            raise RetriableError(f"The table {self.address} cannot be read: {error}") from error
+
+    def columns(self) -> tuple[pa.Schema | None, list[str]]:
+        """Return the columns of the table, None where it is missing, and those by which it is divided.
+
+        Raises:
+            RetriableError: It cannot be read.
+        """
+        table = self.table()
+        if table is None:
+            return None, []
+        return pa.schema(table.schema()), table.metadata().partition_columns
+
+
 class DeltaCommits:
     """Commits of one connector to one table."""
 
-    @classmethod
-    def of(cls, settings: SparkSinkSettings, connector: str) -> DeltaCommits:
-        """Return those of a configuration; nothing is read yet."""
-        return cls(table_address(settings), connector, settings.partition_by)
-
-    def __init__(self, address: str, connector: str, partition_by: Sequence[str]) -> None:
+    def __init__(self, place: TablePlace, connector: str, partition_by: Sequence[str]) -> None:
         """Choose the table, the connector's name, and the partition columns of a new table."""
-        self.address, self._partition_by = address, list(partition_by)
+        self._place, self._partition_by = place, list(partition_by)
         self._application = f"copycat/{connector}"
         self._table: DeltaTable | None = None
         self._number = 0
@@ -54,9 +102,9 @@ class DeltaCommits:
         """Read the table and bar the tasks before; does nothing where there is no table yet.
 
         Raises:
-            ConnectError: The table cannot be read or written.
+            RetriableError: The table cannot be read or written.
         """
-        self._table = self._read()
+        self._table = self._place.table()
         self._number = self._counted()
         if self._table is not None:
             self._commit([], {})
@@ -122,9 +170,9 @@ class DeltaCommits:
         """Set positions, or with None take them away; all of them where none is given.
 
         Raises:
-            ConnectError: The table cannot be read or written.
+            RetriableError: The table cannot be read or written.
         """
-        self._table = self._read()
+        self._table = self._place.table()
         if self._table is None:
             return
         self._number = self._counted()
@@ -133,14 +181,6 @@ class DeltaCommits:
             self._commit([], changed)
         else:
             self._commit([], {}, epoch=self._epoch() + 1)
-
-    def _read(self) -> DeltaTable | None:
-        try:
-            return DeltaTable(self.address)
-        except TableNotFoundError:
-            return None
-        except (DeltaError, OSError) as error:
-            raise ConnectError(f"The table {self.address} cannot be read: {error}") from error
 
     def _counted(self) -> int:
         found = self._table.transaction_version(self._application) if self._table is not None else None
@@ -164,7 +204,7 @@ class DeltaCommits:
         try:
             table.update_incremental()
         except (DeltaError, OSError) as error:
-            raise RetriableError(f"The table {self.address} cannot be read: {error}") from error
+            raise RetriableError(f"The table {self._place.address} cannot be read: {error}") from error
         if self._counted() != self._number:
             raise self._fenced()
 
@@ -174,15 +214,16 @@ class DeltaCommits:
             raise ConnectError(f"The records have no field {missing[0]}, by which the table is to be divided")
         try:
             self._table = DeltaTable.create(
-                self.address,
+                self._place.address,
                 schema,
                 partition_by=self._partition_by,
+                storage_options=dict(self._place.options),
                 commit_properties=self._properties([(self._application, self._number + 1)]),
             )
         except (DeltaError, OSError) as error:
-            self._table = self._read()
+            self._table = self._place.table()
             if self._table is None or self._counted() == self._number:
-                raise ConnectError(f"The table {self.address} cannot be made: {error}") from error
+                raise ConnectError(f"The table {self._place.address} cannot be made: {error}") from error
             raise self._fenced() from error
         self._number += 1
 
@@ -195,7 +236,7 @@ class DeltaCommits:
             return
         fields: list[Field] = list(Schema.from_arrow(pa.schema(new)).fields)
         names = ", ".join(field.name for field in fields)
-        _log.info("The table %s has new columns: %s", self.address, names)
+        _log.info("The table %s has new columns: %s", self._place.address, names)
         properties = self._properties([(self._application, self._number + 1)])
         self._attempt(lambda: table.alter.add_columns(fields, commit_properties=properties))
         self._number += 1
@@ -241,7 +282,7 @@ class DeltaCommits:
                 self._opened.update_incremental()
                 if self._counted() != self._number:
                     raise self._fenced() from error
-            raise RetriableError(f"The table {self.address} took no commit: {error}") from error
+            raise RetriableError(f"The table {self._place.address} took no commit: {error}") from error
 
     def _properties(self, transactions: Iterable[tuple[str, int]]) -> CommitProperties:
         return CommitProperties(
@@ -252,8 +293,8 @@ class DeltaCommits:
 
     def _fenced(self) -> FencedError:
         return FencedError(
-            f"Another task or connector of this name writes the table {self.address} now: where two clusters "
-            "have connectors of one name for one table, give one another name"
+            f"Another task or connector of this name writes the table {self._place.address} now: where two "
+            "clusters have connectors of one name for one table, give one another name"
         )
 
     @property
@@ -264,24 +305,3 @@ class DeltaCommits:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def table_address(settings: SparkSinkSettings) -> str:
-    """Return what delta-rs calls the table of a configuration."""
-    root = unquote(urlsplit(settings.store_url.strip()).path).rstrip("/")
-    return "/".join(filter(None, (root or "/", settings.prefix.strip("/"))))
-
-
-def table_columns(address: str) -> tuple[pa.Schema | None, list[str]]:
-    """Return the columns of a table, None where it is missing, and those by which it is divided.
-
-    Raises:
-        RetriableError: It cannot be read.
-    """
-    try:
-        table = DeltaTable(address)
-    except TableNotFoundError:
-        return None, []
-    except (DeltaError, OSError) as error:
-        raise RetriableError(f"The table {address} cannot be read: {error}") from error
-    return pa.schema(table.schema()), table.metadata().partition_columns

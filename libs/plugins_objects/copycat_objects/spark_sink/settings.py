@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from copycat_connect.config import HIGH, LONG, LOW, MEDIUM, at_least, non_empty, one_of
-from copycat_connect.config.settings import Settings, key
+from copycat_connect.config import HIGH, LONG, LOW, MEDIUM, Password, at_least, non_empty, one_of
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.errors import ConfigError
 
 from copycat_objects.keys import NULL_VALUES, PARTITION_FIELDS
+from copycat_objects.stores import keys
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
@@ -22,7 +23,7 @@ INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
 PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
 _FORMAT: Final = "format"
 _LIBRARY: Final = "deltalake"
-_SCHEMES: Final = ("file://", "/")
+_SCHEMES: Final = ("file://", "/", "s3://")
 
 SUMMARY: Final = (
     "Writes records to a table of Delta Lake, or changes it by key: Spark reads ranges of topics and "
@@ -59,7 +60,7 @@ class SparkSinkSettings(Settings):
     store_url: str = key(
         HIGH,
         check=non_empty,
-        doc="Where the table is: file:///folder, which every worker sees.",
+        doc="Where the table is: file:///folder, which every worker sees, or s3://bucket/prefix.",
     )
     prefix: str = key(
         HIGH,
@@ -130,6 +131,14 @@ class SparkSinkSettings(Settings):
         doc="Compression of the table's Parquet files.",
     )
 
+    s3_region: str = shared_key(keys.REGION_KEY)
+    s3_part_size: int = shared_key(keys.PART_SIZE_KEY)
+    s3_part_retries: int = shared_key(keys.PART_RETRIES_KEY)
+    aws_access_key_id: str = shared_key(keys.ACCESS_KEY_KEY)
+    aws_secret_access_key: Password = shared_key(keys.SECRET_KEY_KEY)
+    s3_endpoint: str | None = shared_key(keys.ENDPOINT_KEY)
+    s3_path_style_access_enabled: bool = shared_key(keys.PATH_STYLE_KEY)
+
     def check(self) -> None:
         """Accept settings that work together.
 
@@ -138,7 +147,8 @@ class SparkSinkSettings(Settings):
         """
         if not self.store_url.strip().startswith(_SCHEMES):
             raise ConfigError(
-                f"Invalid value for configuration {STORE_URL}: expected file:///folder", key=STORE_URL
+                f"Invalid value for configuration {STORE_URL}: expected file:///folder or s3://bucket/prefix",
+                key=STORE_URL,
             )
         self.open_store().close()
         is_upsert = self.insert_mode == UPSERT
@@ -174,6 +184,15 @@ EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
         "store.url": "file:///data/lake",
         "prefix": "tables/orders",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    },
+    "A table in S3": {
+        "tasks.max": "2",
+        "topics": "orders",
+        "store.url": "s3://lake",
+        "prefix": "tables/orders",
+        "s3.region": "eu-central-1",
+        "aws.access.key.id": "writer",
+        "aws.secret.access.key": "${env:S3_SECRET}",
     },
     "A table that follows a topic: changed and deleted by key": {
         "topics": "customers",

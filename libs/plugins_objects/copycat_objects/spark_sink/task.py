@@ -10,7 +10,7 @@ from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkSinkTask
 
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
 from copycat_objects.spark_sink.keyed_rows import KeyedRows, newest
 from copycat_objects.spark_sink.settings import RECORD_KEY, UPSERT, SparkSinkSettings
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile, read_rows
@@ -28,7 +28,8 @@ class SparkTableTask(SparkSinkTask):
         self._settings = settings = SparkSinkSettings.parse(config)
         settings.check()
         self.interval_seconds, self.range_records = settings.interval_seconds, settings.flush_size
-        self._commits = DeltaCommits.of(settings, config["name"])
+        self._place = TablePlace.of(settings)
+        self._commits = DeltaCommits(self._place, config["name"], settings.partition_by)
         self._taken: list[WrittenFile] = []
         self._reached: dict[TopicPartition, int] = {}
         self._lost = False
@@ -49,7 +50,7 @@ class SparkTableTask(SparkSinkTask):
     def write(self, batches: Iterator[SinkBatch]) -> list[WrittenFile]:
         """Write files that no version of the table has yet."""
         settings = self._settings
-        columns, partition_by = table_columns(self._commits.address)
+        columns, partition_by = self._place.columns()
         known = {} if columns is None else {field.name: field.type for field in columns}
         writer = TableWriter(
             self._opened(),

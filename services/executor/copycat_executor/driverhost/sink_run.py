@@ -261,7 +261,8 @@ class SparkSinkLoop:
             self._runtime.topics.meet(topic)
         self._planner.done(each for share in finished.shares for each in share)
         with failing(Stage.FLUSH), self._runtime.calls("pre_commit"):
-            self._delivery.commit((), closing=closing)
+            if self._delivery.commit((), closing=closing):
+                self._due = self._runtime.clock() + _RETRY_SECONDS
 
     def _tries_again(self, why: str) -> bool:
         """Return whether the records of the round that was lost are written again, after a pause."""

@@ -33,7 +33,7 @@ from copycat_connect.data import (
 from copycat_connect.data.logical import decimal_schema
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_objects.commit_log import FencedError
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, table_columns
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
 from copycat_objects.spark_sink.table_rows import ValueRows
 from copycat_objects.spark_sink.task import SparkTableTask
@@ -50,13 +50,14 @@ class Table:
     def __init__(self, root: Path, *partition_by: str, ignore_nulls: bool = False) -> None:
         self.root = root
         self.folder = root / "lake/t"
+        self.place = TablePlace(str(self.folder))
         self.reported: list[tuple[int, str]] = []
         self._partition_by = partition_by
         self._ignore_nulls = ignore_nulls
 
     def commits(self, connector: str = "c") -> DeltaCommits:
         """Return the commits of a task that has begun."""
-        commits = DeltaCommits(str(self.folder), connector, self._partition_by)
+        commits = DeltaCommits(self.place, connector, self._partition_by)
         commits.claim()
         return commits
 
@@ -66,7 +67,7 @@ class Table:
         def report(batch: SinkBatch, place: int, error: DataError) -> None:
             self.reported.append((batch[place].offset, str(error)))
 
-        known, divided_by = table_columns(str(self.folder))
+        known, divided_by = self.place.columns()
         writer = TableWriter(
             LocalStore(self.root),
             "lake/t",
@@ -242,7 +243,7 @@ def test_positions_are_in_the_commit_of_their_rows(table: Table) -> None:
 def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: Table) -> None:
     running = table.commits()
     running.add(table.write(row(0)), {A: 1, B: 7})
-    stopped = DeltaCommits(str(table.folder), "c", ())
+    stopped = DeltaCommits(table.place, "c", ())
     stopped.change({A: 9, B: None})
     assert table.commits().positions([A, B]) == {A: 9}
     stopped.change({})
@@ -250,7 +251,7 @@ def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: 
     with pytest.raises(FencedError):
         running.add(table.write(row(1)), {A: 2})
     assert table.ids() == [0]
-    DeltaCommits(str(table.folder / "none"), "c", ()).change({A: 1})
+    DeltaCommits(TablePlace(str(table.folder / "none")), "c", ()).change({A: 1})
     assert not (table.folder / "none").exists()
 
 

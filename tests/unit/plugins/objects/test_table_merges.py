@@ -22,6 +22,8 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import ConfigError
 from copycat_objects.spark_sink.connector import SparkSinkConnector
+from copycat_objects.spark_sink.delta_commits import TablePlace
+from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.task import SparkTableTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
 from deltalake import DeltaTable
@@ -59,7 +61,8 @@ class Pipeline:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows by id."""
-        found: list[dict[str, Any]] = DeltaTable(str(self.folder / "lake")).to_pyarrow_table().to_pylist()
+        table = TablePlace.of(SparkSinkSettings.parse(self.context.configs())).table()
+        found: list[dict[str, Any]] = table.to_pyarrow_table().to_pylist() if table else []
         return sorted(found, key=lambda row: row["id"])
 
     def reported(self) -> list[str]:
@@ -116,6 +119,16 @@ def test_rows_are_inserted_changed_and_deleted_by_the_newest_record_of_a_key(sta
     assert again.context.seeks == {A: it.offset}
 
 
+def test_names_of_columns_are_as_they_are_written(start: Start) -> None:
+    odd = SchemaBuilder.struct().field("Order Id", INT64_SCHEMA).field('so "it"', STRING_SCHEMA).build()
+    it = start(**{**BY_VALUE, "pk.fields": "Order Id"})
+    for word in ("a", "b"):
+        it.commit((None, Struct(odd, {"Order Id": 1, 'so "it"': word})))
+    assert DeltaTable(str(it.folder / "lake")).to_pyarrow_table().to_pylist() == [
+        {"Order Id": 1, 'so "it"': "b"}
+    ]
+
+
 def test_keys_are_found_in_the_value_or_are_the_whole_key(start: Start) -> None:
     it = start(**BY_VALUE)
     it.commit((None, value(1, "a")), (None, value(1, "b")), (None, None))
@@ -144,7 +157,7 @@ def test_records_without_a_key_are_reported_and_the_others_are_merged(start: Sta
         ({"insert.mode": "upsert"}, "insert.mode=upsert needs the fields of the key in pk.fields"),
         ({"delete.enabled": "true"}, "delete.enabled=true needs insert.mode=upsert"),
         ({**BY_VALUE, "delete.enabled": "true"}, "delete.enabled=true needs insert.mode=upsert"),
-        ({"store.url": "s3://bucket"}, "expected file:///folder"),
+        ({"store.url": "hdfs://name/lake"}, "expected file:///folder or s3://bucket/prefix"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused_by_name(

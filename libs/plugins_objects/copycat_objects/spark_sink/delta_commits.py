@@ -166,6 +166,20 @@ class DeltaCommits:
         self._number += 1
         self._follow()
 
+    def compact(self) -> None:
+        """Rewrite small files as larger ones, for all who read; what others change meanwhile stays as it is.
+
+        Raises:
+            FencedError: Another task writes the table.
+        """
+        if self._table is None:
+            return
+        try:
+            self._table.optimize.compact()
+        except (DeltaError, OSError) as error:
+            _log.warning("The files of the table %s are compacted later: %s", self._place.address, error)
+        self._follow()
+
     def change(self, offsets: Mapping[TopicPartition, int | None]) -> None:
         """Set positions, or with None take them away; all of them where none is given.
 

@@ -91,6 +91,13 @@ class SparkSinkSettings(Settings):
         doc="Records that a partition of Spark writes at once, at most; so many that wait are written "
         "without regard to commit.interval.ms.",
     )
+    compact_versions: int = key(
+        LOW,
+        default=0,
+        check=at_least(0),
+        doc="After how many versions of its own the task rewrites the table's small files as larger ones, "
+        "which takes as long as that takes; 0 for never. VACUUM removes the small ones later.",
+    )
     null_values: str = key(
         LOW,
         name=NULL_VALUES,

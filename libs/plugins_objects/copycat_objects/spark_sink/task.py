@@ -33,6 +33,7 @@ class SparkTableTask(SparkSinkTask):
         self._taken: list[WrittenFile] = []
         self._reached: dict[TopicPartition, int] = {}
         self._lost = False
+        self._versions = 0
 
     def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Bar the tasks before, and return what the table has."""
@@ -90,6 +91,7 @@ class SparkTableTask(SparkSinkTask):
                 self._merge(taken, moved)
             else:
                 self._commits.add(taken, moved)
+            self._compact()
             self._lost = False
             self._reached |= moved
         return offsets
@@ -98,6 +100,14 @@ class SparkTableTask(SparkSinkTask):
         """Let go of the store."""
         if self._store is not None:
             self._store.close()
+
+    def _compact(self) -> None:
+        """Compact the table once there are enough new versions."""
+        every = self._settings.compact_versions
+        self._versions += 1
+        if every and self._versions >= every:
+            self._commits.compact()
+            self._versions = 0
 
     def _merge(self, files: Sequence[WrittenFile], positions: Mapping[TopicPartition, int]) -> None:
         """Merge the rows of files into the table, and delete the files, which no version has."""

@@ -129,6 +129,17 @@ def test_names_of_columns_are_as_they_are_written(start: Start) -> None:
     ]
 
 
+def test_small_files_are_compacted_after_so_many_versions(start: Start) -> None:
+    it = start(**{"compact.versions": "3"})
+    counts = []
+    for number in range(1, 5):
+        it.commit((None, value(number, "a")))
+        counts.append(len(DeltaTable(str(it.folder / "lake")).file_uris()))
+    assert counts == [1, 2, 1, 2]
+    assert [row["id"] for row in it.rows()] == [1, 2, 3, 4]
+    assert start().context.seeks == {A: 4}
+
+
 def test_keys_are_found_in_the_value_or_are_the_whole_key(start: Start) -> None:
     it = start(**BY_VALUE)
     it.commit((None, value(1, "a")), (None, value(1, "b")), (None, None))

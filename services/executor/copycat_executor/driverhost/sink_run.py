@@ -251,6 +251,7 @@ class SparkSinkLoop:
                     return
                 fail_as(report.failure, f"wrote {_names(share)}")
         self._tries = 0
+        self._runtime.calls.worked("put")
         self._store(finished, reports, closing=closing)
 
     def _store(self, finished: _Round, reports: Sequence[RangeReport], *, closing: bool) -> None:
@@ -269,6 +270,7 @@ class SparkSinkLoop:
         self._tries += 1
         if self._tries >= _TRIES:
             return False
+        self._runtime.calls.failed("put", why)
         _log.warning("The records are written again: %s", why)
         self._due = self._runtime.clock() + _RETRY_SECONDS
         return True

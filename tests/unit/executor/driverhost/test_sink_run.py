@@ -222,8 +222,15 @@ def test_a_round_that_is_lost_is_written_again_and_counts_once(it: World, how: s
     failure = PartitionFailure(Stage.TASK_PUT, "the store is away", FailureKind.TRANSIENT, tolerable=False)
     good = it.outcome
 
+    seen: list[str] = []
+
+    def better(work: RangeWork) -> RangeReport:
+        tried = it.runtime.calls.tried()
+        seen.append(str(tried.error) if tried else "")
+        return good(work)
+
     def outcome(work: RangeWork) -> RangeReport:
-        it.outcome = good
+        it.outcome = better
         if how == "lost":
             raise JobLostError("an executor of Spark is gone")
         return RangeReport(failure=failure)
@@ -233,6 +240,9 @@ def test_a_round_that_is_lost_is_written_again_and_counts_once(it: World, how: s
     it.go(lambda: bool(it.task.commits))
     assert written(it) == [("a", 0, 5), ("a", 5, 10)]
     assert len(it.jobs) == 2
+    why = "an executor of Spark is gone" if how == "lost" else "the store is away"
+    assert seen[-1] == why, "the status tells why it tries again"
+    assert it.runtime.calls.tried() is None
 
 
 def test_what_is_lost_again_and_again_fails_the_task(it: World) -> None:

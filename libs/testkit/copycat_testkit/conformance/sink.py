@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
+import pickle
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.errors import OffsetsUnmodifiableError
-from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector, SinkTask
+from copycat_connect.plugin import ExactlyOnceSupport, PluginSpec, SinkConnector, SinkTask, SparkSinkTask
+from copycat_connect.plugin.contexts import SinkTaskContext
 
 from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSinkContext
 from copycat_testkit.conformance.spec import SpecConformance
 
 PARTITION = TopicPartition("conformance", 0)
+
+
+class SparkSinkRun(SinkTask):
+    """A task of a sink on Spark, as any other: `put` does what one of Spark's partitions would."""
+
+    def __init__(self, spec: PluginSpec) -> None:
+        self._spec = spec
+        self._task: SparkSinkTask = spec.make_task()
+
+    def initialize(self, context: SinkTaskContext) -> None:
+        """Give the context to the task."""
+        super().initialize(context)
+        self._task.initialize(context)
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start the task."""
+        self._task.start(config)
+
+    def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int] | None:
+        """Ask the task."""
+        return self._task.stored_positions(partitions)
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        """Open partitions of Kafka."""
+        self._task.open(partitions)
+
+    def put(self, records: SinkBatch) -> None:
+        """Have another instance write, and the task take what it wrote."""
+        if not len(records):
+            return
+        partition: SparkSinkTask = self._spec.make_task()
+        partition.initialize(self.context)
+        partition.prepare(self.context.configs())
+        try:
+            written = pickle.dumps(partition.write(iter([records])))
+        finally:
+            partition.stop()
+        self._task.take([pickle.loads(written)])  # noqa: S301 - just written
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """Have the task commit."""
+        return self._task.pre_commit(offsets)
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        """Close partitions of Kafka."""
+        self._task.close(partitions)
+
+    def stop(self) -> None:
+        """Stop the task."""
+        self._task.stop()
 
 
 class SinkConformance(SpecConformance):
@@ -37,11 +89,17 @@ class SinkConformance(SpecConformance):
 
     def start(self, context: FakeSinkContext) -> SinkTask:
         """Start a task as the engine does, with one partition."""
-        task: SinkTask = self.spec().make_task()
+        task = self.make_task()
         task.initialize(context)
         task.start(context.configs())
         task.open([PARTITION])
         return task
+
+    def make_task(self) -> SinkTask:
+        """Make a task."""
+        spec = self.spec()
+        made: SinkTask = SparkSinkRun(spec) if spec.on_spark else spec.make_task()
+        return made
 
     def batch(self, numbers: range) -> SinkBatch:
         """Return records with these offsets."""
@@ -68,8 +126,8 @@ class SinkConformance(SpecConformance):
             connector.stop()
 
     def test_there_are_as_many_tasks_as_allowed(self) -> None:
-        """A sink gives every task partitions, so it takes all the tasks it may have."""
-        assert len(self._task_configs(3)) == 3
+        """A sink gives every task partitions, so it takes all the tasks it may have; on Spark it has one."""
+        assert len(self._task_configs(3)) == (1 if self.spec().on_spark else 3)
 
     def test_records_are_durable_after_a_flush(self, context: FakeSinkContext) -> None:
         """All that was put before a commit can be read after it, in order, while the task runs on."""
@@ -135,4 +193,4 @@ class SinkConformance(SpecConformance):
 
     def test_a_task_that_never_started_can_be_stopped(self) -> None:
         """Stopping must not depend on a start that went well."""
-        self.spec().make_task().stop()
+        self.make_task().stop()

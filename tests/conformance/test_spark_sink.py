@@ -1,0 +1,65 @@
+"""SparkSink passes the suites that every sink passes which delivers exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from copycat_connect.data import (
+    INT64_SCHEMA,
+    STRING_SCHEMA,
+    ConnectValue,
+    SchemaBuilder,
+    SinkBatch,
+    SinkRecord,
+    Struct,
+)
+from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
+from copycat_testkit.conformance import ExactlyOnceSinkConformance
+from copycat_testkit.conformance.sink import PARTITION
+from deltalake import DeltaTable
+
+ROW = SchemaBuilder.struct().field("number", INT64_SCHEMA).field("text", STRING_SCHEMA).build()
+
+
+class TestSparkSink(ExactlyOnceSinkConformance):
+    """Rows appended to a table of Delta Lake in a folder."""
+
+    @pytest.fixture(autouse=True)
+    def _use(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def spec(self) -> PluginSpec:
+        """Return the connector."""
+        return load_plugins().find("SparkSink", CONNECTORS)
+
+    def config(self) -> Mapping[str, str]:
+        """Write to a folder."""
+        place = {"store.url": self.folder.as_uri(), "prefix": "table"}
+        return {"name": "conformance", "topics": "conformance", **place}
+
+    def value(self, number: int) -> ConnectValue:
+        """Return a struct."""
+        return Struct(ROW, {"number": number, "text": "é😀"})
+
+    def batch(self, numbers: range) -> SinkBatch:
+        """Return records with these offsets, and with the schema of their values."""
+        return SinkBatch.of(
+            [SinkRecord(*PARTITION, number, value=self.value(number), value_schema=ROW) for number in numbers]
+        )
+
+    def written(self) -> Sequence[ConnectValue]:
+        """Return the rows by their number: a table has no order."""
+        table = str(self.folder / "table")
+        rows = DeltaTable(table).to_pyarrow_table().to_pylist() if DeltaTable.is_deltatable(table) else []
+        return [Struct(ROW, row) for row in sorted(rows, key=lambda row: int(row["number"]))]
+
+
+class TestSparkSinkByKey(TestSparkSink):
+    """Rows merged by key."""
+
+    def config(self) -> Mapping[str, str]:
+        """Write to a folder, by a field."""
+        keys = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "number"}
+        return {**super().config(), **keys}

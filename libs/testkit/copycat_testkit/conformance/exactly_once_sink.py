@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
+from multiprocessing.process import BaseProcess
 
 import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, TopicPartition
@@ -158,9 +159,12 @@ class ExactlyOnceSinkConformance(SinkConformance):
 
     def _killed_after(self, last: int) -> None:
         # Libraries with threads of their own, as those of tables have, do not work in a forked process.
-        start = "forkserver" if self.spec().on_spark else "fork"
         multiprocessing.set_forkserver_preload([type(self).__module__, self.spec().module])
-        child = multiprocessing.get_context(start).Process(target=self._run_and_die, args=(last,))
+        child: BaseProcess
+        if self.spec().on_spark:
+            child = multiprocessing.get_context("forkserver").Process(target=self._run_and_die, args=(last,))
+        else:
+            child = multiprocessing.get_context("fork").Process(target=self._run_and_die, args=(last,))
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, "a call failed in the child"

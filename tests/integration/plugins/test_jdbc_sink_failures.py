@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -228,6 +229,16 @@ def test_what_one_guarantee_stored_does_not_count_after_another(pg: Place) -> No
     third, _ = started(pg, **EXACTLY_ONCE)
     assert third.stored_positions([PARTITION]) == {PARTITION: 7}
     third.stop()
+
+
+def test_tasks_that_make_the_table_of_positions_at_once_all_begin(postgres: Postgres) -> None:
+    place = of_postgres(postgres)
+    for attempt in range(5):
+        keys = {**EXACTLY_ONCE, "exactly_once_table": f"positions_{attempt}"}
+        with ThreadPoolExecutor(6) as threads:
+            begun = [threads.submit(started, place, name=f"sink-{each}", **keys) for each in range(6)]
+        for each in begun:
+            each.result()[0].stop()
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

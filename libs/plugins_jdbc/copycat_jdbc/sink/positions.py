@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from copycat_connect.data import TopicPartition
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, DataError
 
 from copycat_jdbc.sink.session import DatabaseSession
 from copycat_jdbc.sink.settings import POSITIONS_TABLE, JdbcSinkSettings
@@ -187,6 +187,17 @@ class StoredPositions:
                 self._session.run(f"KILL {int(holder)}", doing=doing)
 
     def _make_table(self) -> None:
+        if self._dialect != "postgresql":
+            self._create_table()
+            return
+        try:
+            with self._session.savepoint():
+                self._create_table()
+        except DataError:
+            # Of two tasks that make it at once PostgreSQL has one wait, and then fail: now it is there.
+            self._create_table()
+
+    def _create_table(self) -> None:
         texts = "TEXT" if self._dialect == "postgresql" else "VARCHAR(249) COLLATE utf8mb4_bin"
         self._session.run(
             f"CREATE TABLE IF NOT EXISTS {self._table} (connector {texts} NOT NULL, topic {texts} NOT NULL, "

@@ -61,16 +61,18 @@ class ParquetFiles:
 
 
 class ParquetWriter:
-    """Keeps one row group in memory."""
+    """Writes Connect's values as rows."""
 
     def __init__(self, sink: ByteSink, schema: Schema, codec: str) -> None:
         """Write to a sink."""
         self._is_struct = schema.type is SchemaType.STRUCT
         self._schema, self._fields = _columns(schema)
-        self._file: Any = pq.ParquetWriter(ArrowFile(sink), self._schema, compression=codec)
-        self._batches: list[Any] = []
-        self._rows = 0
-        self.waiting = 0
+        self._groups = RowGroups(sink, self._schema, codec)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of rows that are in memory."""
+        return self._groups.waiting
 
     def write(self, values: Sequence[ConnectValue]) -> None:
         """Append rows."""
@@ -80,9 +82,29 @@ class ParquetWriter:
             batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         except MISFITS as error:
             raise DataError(f"A value does not fit its schema: {type(error).__name__} {error}") from error
-        self._batches.append(batch)
-        self._rows += len(values)
-        self.waiting += batch.nbytes
+        self._groups.append(batch)
+
+    def finish(self) -> None:
+        """Write the row group that is not full, and the end of the file."""
+        self._groups.finish()
+
+
+class RowGroups:
+    """A file of Parquet, of which one row group is kept in memory."""
+
+    def __init__(self, sink: ByteSink, schema: pa.Schema, codec: str) -> None:
+        """Write to a sink, which is not closed."""
+        self._file: Any = pq.ParquetWriter(ArrowFile(sink), schema, compression=codec)
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+        self.waiting = 0
+        """Bytes of rows that are in memory."""
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Append rows; a row group that is full is written."""
+        self._batches.append(rows)
+        self._rows += rows.num_rows
+        self.waiting += rows.nbytes
         if self._rows >= _GROUP_ROWS or self.waiting >= _GROUP_BYTES:
             self._end_group()
 

@@ -125,12 +125,13 @@ class DeltaCommits:
             RetriableError: It is not known whether it was done: claim the table again.
             ConnectError: It was not done.
         """
+        schema = merged(file.schema for file in files)
         if self._table is None:
             if not files:
                 return
-            self._make(merged(file.schema for file in files))
+            self._make(schema)
         self._follow()
-        self._widen(merged(file.schema for file in files))
+        self._widen(schema)
         self._commit(files, positions)
 
     def merge(

@@ -81,9 +81,9 @@ class KeyedRows:
         if schema is not None and schema.type is SchemaType.STRUCT:
             found = _named(columns_of_schema(schema).rows(keys, self._known))
             return {name: found[name] for name in self._keys if name in found}
-        (name,) = self._keys if len(self._keys) == 1 else ("",)
-        if not name:
+        if len(self._keys) != 1:
             raise DataError("The record's key is no struct: pk.fields has to be one name, that of its column")
+        (name,) = self._keys
         return {name: columns_of_schema(schema).column(name, keys, self._known)}
 
 

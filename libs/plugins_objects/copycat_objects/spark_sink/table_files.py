@@ -16,15 +16,13 @@ import pyarrow.parquet as pq
 from copycat_connect.data import ConnectValue, SinkBatch
 from copycat_connect.errors import DataError
 
-from copycat_objects.formats.parquet import ArrowFile
+from copycat_objects.formats.parquet import RowGroups
 from copycat_objects.records import is_uniform
 from copycat_objects.spark_sink.table_rows import RecordRun, RowMaker
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import NewFile, Store
 
 Report = Callable[[SinkBatch, int, DataError], None]
-_GROUP_ROWS: Final = 1 << 17
-_GROUP_BYTES: Final = 1 << 26
 _NULL_VALUE: Final = (
     "The record has no value. Set behavior.on.null.values to ignore to leave such records out"
 )
@@ -153,38 +151,27 @@ class TableWriter:
 
 
 class _TableFile:
-    """Keeps one row group in memory."""
+    """A file of one schema and one table partition, not complete yet."""
 
     def __init__(
         self, file: NewFile, path: str, contents: Mapping[str, str | None], schema: pa.Schema, codec: str
     ) -> None:
         self._file, self._path, self._contents, self._schema = file, path, contents, schema
         own = pa.schema([field for field in schema if field.name not in contents])
-        self._parquet: Any = pq.ParquetWriter(ArrowFile(file), own, compression=codec)
-        self._batches: list[pa.RecordBatch] = []
-        self._waiting_rows = self._waiting_bytes = self._rows = 0
+        self._groups = RowGroups(file, own, codec)
+        self._rows = 0
 
     def write(self, rows: pa.RecordBatch) -> None:
-        self._batches.append(rows)
+        self._groups.append(rows)
         self._rows += rows.num_rows
-        self._waiting_rows += rows.num_rows
-        self._waiting_bytes += rows.nbytes
-        if self._waiting_rows >= _GROUP_ROWS or self._waiting_bytes >= _GROUP_BYTES:
-            self._end_group()
 
     def finish(self) -> WrittenFile:
-        self._end_group()
-        self._parquet.close()
+        self._groups.finish()
         self._file.close()
         return WrittenFile(self._path, self._file.size, self._rows, self._contents, self._schema)
 
     def abort(self) -> None:
         self._file.abort()
-
-    def _end_group(self) -> None:
-        if self._batches:
-            self._parquet.write_table(pa.Table.from_batches(self._batches), row_group_size=self._waiting_rows)
-        self._batches, self._waiting_rows, self._waiting_bytes = [], 0, 0
 
 
 def read_rows(store: Store, path: str, size: int) -> pa.Table:
@@ -199,12 +186,7 @@ def _texts(name: str, rows: pa.RecordBatch) -> pa.Array:
         raise DataError(f"The value has no field {name}, by which the table is divided")
     column = rows.column(place)
     kind = column.type
-    if (
-        pa.types.is_string(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_date(kind)
-    ):
+    if any(is_one(kind) for is_one in _DIVIDING):
         return column.cast(pa.string())
     raise DataError(f"The field {name} is {kind}; a table is divided by texts, integers, booleans and dates")
 

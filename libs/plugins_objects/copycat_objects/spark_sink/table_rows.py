@@ -27,11 +27,11 @@ class RecordRun:
     """Some records of a batch."""
 
     batch: SinkBatch
-    """The batch."""
+    """The batch that they are out of."""
     places: Sequence[int]
     """Where they are in it."""
     values: Sequence[ConnectValue]
-    """Their values."""
+    """The value of each."""
 
     def part(self, places: Sequence[int]) -> RecordRun:
         """Return some of these, by their place here."""

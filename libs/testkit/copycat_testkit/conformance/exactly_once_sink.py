@@ -158,10 +158,10 @@ class ExactlyOnceSinkConformance(SinkConformance):
         second.stop()
 
     def _killed_after(self, last: int) -> None:
-        # Libraries with threads of their own, as those of tables have, do not work in a forked process.
-        multiprocessing.set_forkserver_preload([type(self).__module__, self.spec().module])
         child: BaseProcess
         if self.spec().on_spark:
+            # Libraries with threads of their own, as those of tables have, do not work in a forked process.
+            multiprocessing.set_forkserver_preload([type(self).__module__, self.spec().module])
             child = multiprocessing.get_context("forkserver").Process(target=self._run_and_die, args=(last,))
         else:
             child = multiprocessing.get_context("fork").Process(target=self._run_and_die, args=(last,))

@@ -12,7 +12,8 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import TopicPartition
-from copycat_connect.config.framework_names import CONNECTOR_CLASS
+from copycat_connect.config.delivery import Guarantee
+from copycat_connect.config.framework_names import CONNECTOR_CLASS, DELIVERY_GUARANTEE, TASKS_MAX
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, load_plugins
@@ -23,6 +24,7 @@ from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
 from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.stages import Stage, TaskFailedError, ToleranceExceededError
 from copycat_executor.pipeline.task.task_link import ReportedState
+from copycat_executor.spark.conf import DRIVER_SLOTS
 from copycat_executor.taskhost.host_questions import HostQueries
 from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
@@ -119,6 +121,24 @@ def fail_as(failure: PartitionFailure, what: str) -> None:
         exceeded.__cause__ = error
         error = exceeded
     raise TaskFailedError(failure.stage) from error
+
+
+def refuse_at_most_once(guarantee: Guarantee, spec: PluginSpec) -> None:
+    """Refuse a guarantee that Spark, which repeats what it has lost, cannot give.
+
+    Raises:
+        ConfigError: It is at most once.
+    """
+    if guarantee is Guarantee.AT_MOST_ONCE:
+        raise ConfigError(
+            f"{spec.class_name} delivers at least once or exactly once: set another {DELIVERY_GUARANTEE}",
+            key=DELIVERY_GUARANTEE,
+        )
+
+
+def slots_of(order: TaskOrder) -> int:
+    """Return how many partitions of Spark may work for a task at once."""
+    return max(1, min(int(order.connector_config.get(TASKS_MAX) or 1), DRIVER_SLOTS))
 
 
 def connector_of(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec:

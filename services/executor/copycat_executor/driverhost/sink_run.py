@@ -9,14 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
-from copycat_connect.config.delivery import Guarantee, guarantee_of_sink
-from copycat_connect.config.framework_names import DELIVERY_GUARANTEE, TASKS_MAX
-from copycat_connect.errors import ConfigError, ConnectError, RetriableError
+from copycat_connect.config.delivery import guarantee_of_sink
+from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, SparkSinkTask
 from copycat_connect.plugin.spec import failed_entry_points
 
-from copycat_executor.driverhost.partition_work import fail_as
+from copycat_executor.driverhost.partition_work import fail_as, refuse_at_most_once, slots_of
 from copycat_executor.driverhost.range_work import RangeReport, RangeWork
 from copycat_executor.kafka.range_receivers import RangePlanner, RecordRange
 from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
@@ -27,7 +26,6 @@ from copycat_executor.pipeline.task.control import Settlement, TaskControl
 from copycat_executor.pipeline.task.stages import Stage, failing
 from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.spark.conf import DRIVER_SLOTS
 from copycat_executor.spark.range_jobs import JobLostError, ShareWork
 from copycat_executor.taskhost.assemble_sink import sink_delivery, sink_frame, sink_runtime
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
@@ -75,11 +73,7 @@ def spark_sink_run(
     Raises:
         ConfigError: The configuration does not work.
     """
-    if guarantee_of_sink(order.connector_config) is Guarantee.AT_MOST_ONCE:
-        raise ConfigError(
-            f"{spec.class_name} delivers at least once or exactly once: set another {DELIVERY_GUARANTEE}",
-            key=DELIVERY_GUARANTEE,
-        )
+    refuse_at_most_once(guarantee_of_sink(order.connector_config), spec)
     runtime = sink_runtime(order, spec, surroundings, control, link, calls=calls, receive=RangePlanner)
     loop = SparkSinkLoop(order, runtime, sink_delivery(order, runtime), jobs, surroundings)
     return sink_frame(loop, runtime)
@@ -110,7 +104,7 @@ class SparkSinkLoop:
         self._order, self._runtime, self._delivery, self._jobs = order, runtime, delivery, jobs
         self._task = cast("SparkSinkTask", runtime.task)
         self._planner = cast("RangePlanner", runtime.receiver)
-        self._slots = max(1, min(int(order.connector_config.get(TASKS_MAX) or 1), DRIVER_SLOTS))
+        self._slots = slots_of(order)
         self._failed_plugins = tuple(failed_entry_points(surroundings.plugins.unloadable).items())
         self._context = RunningSinkContext(runtime)
         self._meter = SinkMeter(runtime, delivery)

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from copycat_connect.config.delivery import Guarantee
-from copycat_connect.config.framework_names import DELIVERY_GUARANTEE, TASKS_MAX
-from copycat_connect.errors import ConfigError, RetriableError
+from copycat_connect.errors import RetriableError
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 from copycat_connect.plugin.spec import failed_entry_points
 
-from copycat_executor.driverhost.partition_work import fail_as
+from copycat_executor.driverhost.partition_work import fail_as, refuse_at_most_once, slots_of
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
 from copycat_executor.driverhost.unit_reads import Fence, PartitionJobs, PlannedUnit, UnitReads, names_of
 from copycat_executor.driverhost.unit_work import UnitReport
@@ -29,7 +28,6 @@ from copycat_executor.pipeline.task.stages import (
 from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.timing import Timing
-from copycat_executor.spark.conf import DRIVER_SLOTS
 from copycat_executor.taskhost.assemble_source import fence_producer, guarantee_of
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
@@ -85,11 +83,7 @@ class SparkSourceLoop:
             ConfigError: The guarantee cannot be given.
         """
         guarantee = guarantee_of(order)
-        if guarantee is Guarantee.AT_MOST_ONCE:
-            raise ConfigError(
-                f"{spec.class_name} delivers at least once or exactly once: set another {DELIVERY_GUARANTEE}",
-                key=DELIVERY_GUARANTEE,
-            )
+        refuse_at_most_once(guarantee, spec)
         self._order, self._control, self._link, self._calls = order, control, link, calls
         self._measures = Measures(surroundings.clock)
         self._meter = CommitMeter(self._measures)
@@ -105,7 +99,7 @@ class SparkSourceLoop:
             order,
             task,
             jobs,
-            slots=max(1, min(int(order.connector_config.get(TASKS_MAX) or 1), DRIVER_SLOTS)),
+            slots=slots_of(order),
             control=control,
             line=None if self._line is None else self._line.line,
             fence=fence,

@@ -47,6 +47,11 @@ class RangePlanner(KafkaReceiver):
         self._assigned = [ClientPartition(*partition) for partition in start]
         self._positions, self._ends = dict(start), {}
 
+    def restarted(self, *, wait: bool) -> dict[TopicPartition, int]:
+        """Return where topics begin that were made anew; also hears what the client reports meanwhile."""
+        self._consumer.poll(0)  # nothing is read, so that errors and statistics would wait for ever
+        return super().restarted(wait=wait)
+
     def shares(self, most: int, records: int) -> list[list[RecordRange]]:
         """Divide what is to be read next into shares alike, at most so many (`most`) of so many records.
 

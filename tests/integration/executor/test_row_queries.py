@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, RowQuery
+from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, QueryText, RowQuery
 from copycat_executor.spark.queries import SparkQueries
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import RowQueries
@@ -104,13 +104,13 @@ def selected(rows: DataFrame, query: RowQuery, *, repeatable: bool = True) -> li
 @pytest.mark.parametrize("sql", REFUSED)
 def test_what_is_no_query_of_single_rows_is_refused(queries: SparkQueries, sql: str) -> None:
     with pytest.raises(ConfigError, match=REFUSED[sql]):
-        queries.check(sql, is_expression=False, repeatable=False)
+        queries.check(sql, kind=QueryText.ROWS, repeatable=False)
 
 
 @pytest.mark.parametrize("text", NO_EXPRESSION)
 def test_what_is_not_one_expression_is_refused(queries: SparkQueries, text: str) -> None:
     with pytest.raises(ConfigError, match=NO_EXPRESSION[text]):
-        queries.check(text, is_expression=True, repeatable=False)
+        queries.check(text, kind=QueryText.EXPRESSION, repeatable=False)
 
 
 @pytest.mark.parametrize("text", UNREPEATABLE)
@@ -118,20 +118,20 @@ def test_what_gives_something_else_each_time_is_refused_where_it_has_to_be_the_s
     queries: SparkQueries, text: str
 ) -> None:
     column, condition = "SELECT {} AS x FROM records", "SELECT 1 AS x FROM records WHERE {} IS NOT NULL"
-    queries.check(text, is_expression=True, repeatable=False)
-    queries.check(column.format(text), is_expression=False, repeatable=False)
+    queries.check(text, kind=QueryText.EXPRESSION, repeatable=False)
+    queries.check(column.format(text), kind=QueryText.ROWS, repeatable=False)
     for sql in (column.format(text), condition.format(text)):
         with pytest.raises(ConfigError, match="gives something else each time"):
-            queries.check(sql, is_expression=False, repeatable=True)
+            queries.check(sql, kind=QueryText.ROWS, repeatable=True)
     with pytest.raises(ConfigError, match="gives something else each time"):
-        queries.check(text, is_expression=True, repeatable=True)
+        queries.check(text, kind=QueryText.EXPRESSION, repeatable=True)
 
 
 @pytest.mark.parametrize("text", REPEATABLE)
 def test_what_gives_the_same_each_time_passes(queries: SparkQueries, text: str) -> None:
-    queries.check(text, is_expression=True, repeatable=True)
+    queries.check(text, kind=QueryText.EXPRESSION, repeatable=True)
     sql = "SELECT {}\n AS x, records.* FROM records"
-    queries.check(sql.format(text), is_expression=False, repeatable=True)
+    queries.check(sql.format(text), kind=QueryText.ROWS, repeatable=True)
 
 
 def test_each_row_tells_its_place_and_what_else_its_record_is_made_of(rows: DataFrame) -> None:

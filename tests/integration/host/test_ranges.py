@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 from confluent_kafka import Producer
 from copycat_connect.cluster import TopicPartition
+from copycat_connect.plugin import RecordRange
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
-from copycat_executor.kafka.range_receivers import RangePlanner, RangeReceiver, RecordRange
+from copycat_executor.kafka.range_receivers import RangePlanner, RangeReceiver
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique
 
 

@@ -50,6 +50,11 @@ class Lake:
         assert isinstance(status, dict)
         return next((task["state"] for task in status["tasks"]), "")
 
+    def stop(self, name: str) -> None:
+        """Stop a connector, and wait until its task is gone."""
+        self.ask("PUT", f"{name}/stop")
+        wait_until(lambda: self.state(name) == "", SECONDS, "it stops")
+
     def done(self, name: str) -> list[int]:
         """The files that are committed whole, as the number of their records."""
         reply = self.ask("GET", f"{name}/offsets")

@@ -30,6 +30,7 @@ from copycat_connect.plugin import (
     TransformationContext,
     load_plugins,
 )
+from copycat_connect.plugin.row_query import QueryText
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 
 PLUGINS = load_plugins()
@@ -169,11 +170,11 @@ class Spark:
     """Checks texts as a test says."""
 
     def __init__(self, *refused: str) -> None:
-        self.asked: list[tuple[str, bool, bool]] = []
+        self.asked: list[tuple[str, QueryText, bool]] = []
         self._refused = refused
 
-    def __call__(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
-        self.asked.append((text, is_expression, repeatable))
+    def __call__(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
+        self.asked.append((text, kind, repeatable))
         if text in self._refused:
             raise ConfigError("[PARSE_SYNTAX_ERROR]")
 
@@ -201,7 +202,8 @@ def test_spark_checks_each_text_which_exactly_once_has_to_be_repeatable(repeatab
     spark = Spark()
     guarantee = "exactly_once" if repeatable else "at_least_once"
     assert errors_of_query(spark, **LAKE, **QUERY, **{"delivery.guarantee": guarantee}) == {}
-    assert spark.asked == [(text, text != QUERY["sql"], repeatable) for text in QUERY.values()]
+    kinds = [QueryText.ROWS, *[QueryText.EXPRESSION] * (len(QUERY) - 1)]
+    assert spark.asked == [(text, kind, repeatable) for text, kind in zip(QUERY.values(), kinds, strict=True)]
 
 
 @pytest.mark.parametrize("key", QUERY)

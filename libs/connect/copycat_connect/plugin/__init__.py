@@ -32,15 +32,36 @@ from copycat_connect.plugin.rest_extensions import (
     RestExtensionContext,
     RestRequest,
 )
-from copycat_connect.plugin.row_query import ROW_QUERY_KEYS, RowQuery
-from copycat_connect.plugin.spark import SparkSinkTask, SparkSourceTask, SparkUnit
+from copycat_connect.plugin.row_query import (
+    KEY_EXPRESSION,
+    ROW_QUERY_KEYS,
+    SQL_KEY,
+    STATE_URL,
+    TOPIC_EXPRESSION,
+    RowQuery,
+)
+from copycat_connect.plugin.spark import SparkSinkTask, SparkSourceTask, SparkStream, SparkUnit, StreamBatch
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
+from copycat_connect.plugin.topic_rows import (
+    INPUT_TOPICS,
+    RecordRange,
+    ReportRecord,
+    RowsOfRecords,
+    TopicRows,
+    TopicSourceContext,
+    input_config,
+)
 from copycat_connect.plugin.transformations import Predicate, Transformation
 
 __all__ = [
     "CONNECTORS",
+    "INPUT_TOPICS",
+    "KEY_EXPRESSION",
     "ROW_QUERY_KEYS",
+    "SQL_KEY",
+    "STATE_URL",
+    "TOPIC_EXPRESSION",
     "Caller",
     "ClusterDetails",
     "ClusterState",
@@ -59,11 +80,14 @@ __all__ = [
     "Plugins",
     "Predicate",
     "QueryEngine",
+    "RecordRange",
+    "ReportRecord",
     "RestAnswer",
     "RestExtension",
     "RestExtensionContext",
     "RestRequest",
     "RowQuery",
+    "RowsOfRecords",
     "SinkConnector",
     "SinkTask",
     "SinkTaskContext",
@@ -72,11 +96,16 @@ __all__ = [
     "SourceTaskContext",
     "SparkSinkTask",
     "SparkSourceTask",
+    "SparkStream",
     "SparkUnit",
+    "StreamBatch",
+    "TopicRows",
+    "TopicSourceContext",
     "TransactionContext",
     "Transformation",
     "TransformationContext",
     "UnloadablePlugin",
+    "input_config",
     "load_plugins",
     "render_page",
 ]

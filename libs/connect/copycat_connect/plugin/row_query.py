@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final, Protocol
 
 from copycat_connect.cluster import Config
@@ -41,14 +42,27 @@ TOPIC_EXPRESSION: Final = ConfigKey(
     f"{HEADER_PREFIX} add a header each, whose name follows: {HEADER_PREFIX}country=upper(country). A null "
     "is no header.",
 )  # fmt: skip
+STATE_URL: Final = "state.url"
+"""The key that lets a query keep state, so that it is more than one row or none for each record."""
 ROW_QUERY_KEYS: Final = (SQL_KEY, KEY_EXPRESSION, TOPIC_EXPRESSION)
 """The keys of a connector that takes a query."""
+
+
+class QueryText(StrEnum):
+    """What a text of a query is."""
+
+    ROWS = "rows"
+    """A query that gives one row or none for each."""
+    STATE = "state"
+    """One that works across rows, and keeps state for that."""
+    EXPRESSION = "expression"
+    """An expression of columns."""
 
 
 class RowTextCheck(Protocol):
     """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
 
-    def __call__(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+    def __call__(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
         """Check a text; `repeatable` when it has to give the same each time.
 
         Raises:
@@ -98,6 +112,12 @@ class RowQuery:
             yield f"{HEADER_PREFIX}{name}", text
 
 
+def _kind_of(name: str, raw: Config) -> QueryText:
+    if name != SQL_KEY.name:
+        return QueryText.EXPRESSION
+    return QueryText.STATE if raw.get(STATE_URL) else QueryText.ROWS
+
+
 def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck, *, repeatable: bool) -> None:
     """Add the errors of a query to what was found about its keys; `repeatable` when it has to be.
 
@@ -119,7 +139,7 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
             value.errors.append(f"{name} lacks the name of the header: write {HEADER_PREFIX}name")
             continue
         try:
-            check(text, is_expression=name != SQL_KEY.name, repeatable=repeatable)
+            check(text, kind=_kind_of(name, raw), repeatable=repeatable)
         except ConfigError as error:
             # Without the text: it may hold what placeholders stood for.
             value.errors.append(f"Invalid value for configuration {name}: {error.message}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch, SourceBatch
@@ -27,9 +27,72 @@ class SparkUnit:
     """What the task needs to know to read it; travels to other processes (pickle)."""
     size: int | None = None
     """Its bytes, where one partition may read it with others that are small; None where it may not."""
+    is_whole: bool = False
+    """True for a unit that is committed in one transaction, however long that takes."""
     is_mark: bool = False
     """True for a unit without rows, whose offset says that all units planned before it are committed. It
     waits for them, and what is planned behind it waits for it; no frame is made of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBatch:
+    """A batch of a query with state: the content of the units that are committed with it.
+
+    `batches` gets the rows that one part of the state gives, `end_of` the query as a whole, too.
+    """
+
+    epoch: str
+    """Which state: each has a name of its own."""
+    number: int
+    """From 0 on; -1 before the first."""
+    positions: Mapping[str, int] | None = None
+    """Where each partition of the topics (`TOPIC-PARTITION`) goes on behind it; of a part None."""
+
+    def offset(self) -> dict[str, Any]:
+        """Return the source offset that says that it is done."""
+        return {EPOCH: self.epoch, BATCH: self.number, **(self.positions or {})}
+
+    def is_done(self, offset: SourceOffset | None) -> bool:
+        """Return whether an offset says so."""
+        return offset is not None and offset.get(EPOCH) == self.epoch and offset[BATCH] >= self.number
+
+
+EPOCH: Final = "epoch"
+BATCH: Final = "batch"
+SLOT: Final = "slot"
+"""In a source partition: the part of the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkStream:
+    """A query with state, which Spark runs batch by batch (Structured Streaming)."""
+
+    name: str
+    """Of its source partition: {query: name}, for a part of the state {query: name, slot: number}."""
+    topics: Sequence[str]
+    """What it reads."""
+    state_url: str
+    """The folder below which states are kept."""
+    slots: int
+    """Into how many parts a state is divided."""
+    mode: str
+    """Spark's output mode: append or update."""
+    interval_seconds: float
+    """Between the beginnings of two batches."""
+    sql: str
+    """The query."""
+    tables: Callable[[Any, Mapping[TopicPartition, int]], None]
+    """Makes the views that the query reads, given the SparkSession and where a new state begins."""
+    rows: Callable[[Any], Any]
+    """Returns the DataFrame of a batch with the columns that `batches` wants."""
+
+    @property
+    def partition(self) -> dict[str, Any]:
+        """The source partition of the query as a whole."""
+        return {QUERY: self.name}
+
+
+QUERY: Final = "query"
 
 
 class SparkSourceTask(SourceTask):
@@ -56,6 +119,13 @@ class SparkSourceTask(SourceTask):
             ConnectError: The task cannot work; it becomes FAILED.
         """
         self.open(config)
+
+    def stream(self) -> SparkStream | None:
+        """Return the query with state that Spark runs instead of reading units; asked after `start`.
+
+        Its units have a `StreamBatch` as content, which `is_done`, `batches` and `end_of` get.
+        """
+        return None
 
     @abstractmethod
     def open(self, config: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from copycat_connect.data import ConnectValue, Header, Schema, SourceBatch, SourceRecord
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import RowQuery, SparkUnit
+from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.row_query import KEY, TOPIC
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
@@ -34,10 +35,24 @@ class PlacedRows:
     """
 
     def __init__(
-        self, units: Mapping[str, tuple[SparkUnit, int | None]], query: RowQuery, read: Read
+        self,
+        units: Mapping[str, tuple[SparkUnit, int | None]],
+        query: RowQuery,
+        read: Read,
+        topic: str,
+        behind: Callable[[SparkUnit, int], SourceOffset],
     ) -> None:
-        """Read units, each under the path of its file and with the place to begin at; None for those done."""
+        """Make records of units.
+
+        Args:
+            units: Each under the path of its file and with the place to begin at; None for those done.
+            query: What was made of the rows.
+            read: Makes the values.
+            topic: Where records go for which the query says nothing else.
+            behind: Returns the offset behind a place of a unit.
+        """
         self._units = units
+        self._topic, self._behind = topic, behind
         self._query = query
         self._read = read
         self._file = ""
@@ -99,13 +114,13 @@ class PlacedRows:
             yield self._single(unit, schema, values, parts, places)
             return
         yield SourceBatch(
-            unit.content.picked.topic,
+            self._topic,
             values,
             value_schema=schema,
             keys=parts.get(KEY),
             key_schema=self._schema_of(KEY),
             source_partition=unit.partition,
-            source_offset=_behind(unit, places[-1]),
+            source_offset=self._behind(unit, places[-1]),
         )
 
     def _single(
@@ -124,8 +139,8 @@ class PlacedRows:
         return [
             SourceRecord(
                 unit.partition,
-                _behind(unit, place),
-                unit.content.picked.topic if topics[row] is None else str(topics[row]),
+                self._behind(unit, place),
+                self._topic if topics[row] is None else str(topics[row]),
                 value,
                 key=keys[row],
                 key_schema=self._schema_of(KEY),
@@ -171,5 +186,6 @@ def spark_reader(*, may_be_whole: bool) -> Read:
     return read
 
 
-def _behind(unit: SparkUnit, place: int) -> dict[str, int | bool]:
+def behind_row(unit: SparkUnit, place: int) -> dict[str, int | bool]:
+    """Return the offset behind a row of a file."""
     return offset_at(unit.content.file, RecordPlace(place + 1), done=False)

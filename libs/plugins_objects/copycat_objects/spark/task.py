@@ -28,6 +28,7 @@ from copycat_objects.spark.delta import DeltaTable, TableFile, TableUnits, table
 from copycat_objects.spark.placed_rows import (
     PlacedRows,
     Read,
+    behind_row,
     file_unit,
     path_of,
     spark_reader,
@@ -119,7 +120,7 @@ class SparkFilesTask(SparkSourceTask):
             )
             for unit, offset in zip(units, offsets, strict=True)
         }
-        placed = PlacedRows(starts, self.query or RowQuery(), read)
+        placed = PlacedRows(starts, self.query or RowQuery(), read, self._settings.topic, behind_row)
         for batch in rows:
             yield from placed.batches(batch)
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from copycat_connect.data import ConnectValue, SourceRecord
 from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
-from copycat_connect.plugin import SourceConnector, SourceTask
+from copycat_connect.plugin import (
+    PluginSpec,
+    SourceConnector,
+    SourceTask,
+    SourceTaskContext,
+    SparkSourceTask,
+    SparkUnit,
+)
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSourceContext
@@ -19,6 +27,50 @@ from copycat_testkit.conformance.spec import SpecConformance
 
 _RECORDS_TIMEOUT_SECONDS = 60.0
 _STOP_TIMEOUT_SECONDS = 30.0
+FrameRows = Callable[[SparkSourceTask, SparkUnit], Iterable[Any]]
+"""Has Spark read a unit; returns Arrow's record batches."""
+
+
+class SparkSourceRun(SourceTask):
+    """A task of a source on Spark, as any other: `poll` does what the engine and its partitions would."""
+
+    def __init__(self, spec: PluginSpec, rows: FrameRows) -> None:
+        """Read units one by one; `rows` has Spark read one."""
+        self._spec, self._rows = spec, rows
+        self._task: SparkSourceTask = spec.make_task()
+
+    def initialize(self, context: SourceTaskContext) -> None:
+        """Give the context to the task."""
+        super().initialize(context)
+        self._task.initialize(context)
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start the task."""
+        self._task.start(config)
+
+    def poll(self) -> list[SourceRecord]:
+        """Read what is new, record by record."""
+        records: list[SourceRecord] = []
+        for unit in self._task.plan():
+            offset = self.context.offset(unit.partition)
+            if self._task.is_done(unit, offset):
+                continue
+            partition: SparkSourceTask = self._spec.make_task()
+            partition.initialize(self.context)
+            partition.open(self.context.configs())
+            rows = (row for batch in self._rows(self._task, unit) for row in _singly(batch))
+            for batch in partition.batches([unit], [offset], rows):
+                records.extend(batch)
+            partition.stop()
+        return records
+
+    def stop(self) -> None:
+        """Stop the task."""
+        self._task.stop()
+
+
+def _singly(batch: Any) -> Iterator[Any]:  # noqa: ANN401 - Arrow's
+    return (batch.slice(row, 1) for row in range(batch.num_rows))
 
 
 class SourceConformance(SpecConformance):
@@ -39,9 +91,14 @@ class SourceConformance(SpecConformance):
             The values the connector must deliver for them, in order.
         """
 
+    def rows_of(self, task: SparkSourceTask, unit: SparkUnit) -> Iterable[Any]:
+        """Have Spark read a unit, and make of it what the query says; returns Arrow's batches."""
+        raise NotImplementedError
+
     def start(self, context: FakeSourceContext) -> SourceTask:
         """Start a task as the engine does."""
-        task: SourceTask = self.spec().make_task()
+        spec = self.spec()
+        task: SourceTask = SparkSourceRun(spec, self.rows_of) if spec.on_spark else spec.make_task()
         task.initialize(context)
         task.start(context.configs())
         return task

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, NoReturn
 
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError
+from copycat_connect.plugin.row_query import QueryText
 
 from copycat_executor.pipeline.task.answers import Answers
 from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked, RowTextAsked
@@ -40,14 +41,14 @@ class QueryChecks:
 
         return self._answers.ask(send)
 
-    def check(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+    def check(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
         """Check what can be seen of a query over rows that nobody knows yet, or of an expression in one.
 
         Raises:
             ConfigError: It is refused.
             RetriableError: There is no answer.
         """
-        self._answers.ask(lambda number: self._send(RowTextAsked(number, text, is_expression, repeatable)))
+        self._answers.ask(lambda number: self._send(RowTextAsked(number, text, kind, repeatable)))
 
     def run(self, sql: str, columns: str, batch: bytes) -> NoReturn:
         """Refuse: records are in hosts only."""

@@ -18,6 +18,7 @@ from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.spark.range_jobs import RangeJobs
 from copycat_executor.spark.session import Spark, start_driver
+from copycat_executor.spark.state_queries import StateQueries
 from copycat_executor.spark.unit_jobs import UnitJobs
 from copycat_executor.taskhost.entry import run_host
 from copycat_executor.taskhost.order import TaskOrder
@@ -42,12 +43,12 @@ def main() -> NoReturn:
 
 
 def _run_maker(spark: Spark) -> Callable[..., TaskFrame]:
-    sources, sinks = UnitJobs(spark), RangeJobs(spark)
+    sources, queries, sinks = UnitJobs(spark), StateQueries(spark), RangeJobs(spark)
 
     def run(order: TaskOrder, spec: PluginSpec, *given: Any, calls: CallLog) -> TaskFrame:  # noqa: ANN401
         if spec.kind is PluginKind.SINK:
             return spark_sink_run(order, spec, *given, calls=calls, jobs=sinks)
-        return spark_source_run(order, spec, *given, calls=calls, jobs=sources)
+        return spark_source_run(order, spec, *given, calls=calls, jobs=sources, queries=queries)
 
     return run
 

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.data.batches import SinkBatch
-from copycat_connect.plugin import SparkSinkTask
+from copycat_connect.plugin import RecordRange, SparkSinkTask
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.driverhost.partition_work import (
@@ -25,7 +25,7 @@ from copycat_executor.driverhost.partition_work import (
     connector_of,
     partition_surroundings,
 )
-from copycat_executor.kafka.range_receivers import RangeReceiver, RecordRange
+from copycat_executor.kafka.range_receivers import RangeReceiver
 from copycat_executor.pipeline.sink.sink_loop import RunningSinkContext
 from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
 from copycat_executor.pipeline.task.call_log import CallLog

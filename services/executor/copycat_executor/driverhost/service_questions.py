@@ -7,12 +7,14 @@ the unit begins. Without a driver there is no answer, and it writes nothing.
 
 from __future__ import annotations
 
+import base64
 import hmac
 import json
+import pickle
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any, Final
@@ -20,13 +22,14 @@ from typing import Any, Final
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
+from copycat_executor.driverhost.partition_work import PartitionReport
 from copycat_executor.pipeline.source.source_offsets import from_json, partition_key
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.stages import StaleTaskError
 from copycat_executor.pipeline.task.task_link import TaskLink, until_answered
 
-#: The longest question; a partition asks for one offset.
+#: The longest question: a partition asks for one offset, or reports what it measured.
 _MAX_QUESTION_BYTES: Final = 1024 * 1024
 #: So long a peer may take to ask; ours do so at once.
 _QUESTION_SECONDS: Final = 60.0
@@ -93,9 +96,14 @@ class DriverLine:
         """Ask whether this task may write; raises as `TaskLink.await_fence` does."""
         self._ask(None)
 
-    def _ask(self, keys: list[str] | None) -> Any:  # noqa: ANN401 - offsets, or nothing
+    def note(self, report: PartitionReport) -> None:
+        """Have the driver note what a partition without an end of its own has to say."""
+        self._ask(None, base64.b64encode(pickle.dumps(report)).decode())
+
+    def _ask(self, keys: list[str] | None, report: str | None = None) -> Any:  # noqa: ANN401 - offsets, or nothing
+        asked = {"token": self.token, "offsets": keys, "report": report}
         with socket.create_connection((self.host, self.port)) as line, line.makefile("rwb") as file:
-            file.write(json.dumps({"token": self.token, "offsets": keys}).encode() + b"\n")
+            file.write(json.dumps(asked).encode() + b"\n")
             file.flush()
             answered = file.readline()
         if not answered:
@@ -115,8 +123,8 @@ class DriverLine:
 class PartitionLine:
     """The driver's end: answers its partitions, each in a thread of its own, until it is closed."""
 
-    def __init__(self, link: TaskLink) -> None:
-        """Listen, on this machine alone; `link` has the answers."""
+    def __init__(self, link: TaskLink, noted: Callable[[PartitionReport], None] | None = None) -> None:
+        """Listen, on this machine alone; `link` has the answers, and `noted` gets reports."""
         token = secrets.token_urlsafe(32)
 
         class Answer(StreamRequestHandler):
@@ -124,8 +132,15 @@ class PartitionLine:
 
             def handle(self) -> None:
                 asked = json.loads(self.rfile.readline(_MAX_QUESTION_BYTES))
-                if hmac.compare_digest(asked["token"], token):
-                    self.wfile.write(json.dumps(_answer(link, asked["offsets"])).encode() + b"\n")
+                if not hmac.compare_digest(asked["token"], token):
+                    return
+                if asked["report"] is not None and noted is not None:
+                    # Whoever knows the token is a partition of ours, and has written it.
+                    noted(pickle.loads(base64.b64decode(asked["report"])))  # noqa: S301
+                    answer: dict[str, Any] = {"error": None, "found": None}
+                else:
+                    answer = _answer(link, asked["offsets"])
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
 
         self._server = _Server(("127.0.0.1", 0), Answer)
         host, port = self._server.socket.getsockname()

@@ -12,12 +12,12 @@ from typing import Final, Protocol, cast
 from copycat_connect.config.delivery import guarantee_of_sink
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.failure_kind import FailureKind
-from copycat_connect.plugin import PluginSpec, SparkSinkTask
+from copycat_connect.plugin import PluginSpec, RecordRange, SparkSinkTask
 from copycat_connect.plugin.spec import failed_entry_points
 
 from copycat_executor.driverhost.partition_work import fail_as, refuse_at_most_once, slots_of
 from copycat_executor.driverhost.range_work import RangeReport, RangeWork
-from copycat_executor.kafka.range_receivers import RangePlanner, RecordRange
+from copycat_executor.kafka.range_receivers import RangePlanner
 from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
 from copycat_executor.pipeline.sink.sink_loop import RunningSinkContext, SinkMeter
 from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime

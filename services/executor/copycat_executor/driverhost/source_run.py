@@ -8,18 +8,23 @@ from typing import Final
 
 from copycat_connect.config.delivery import Guarantee
 from copycat_connect.errors import RetriableError
-from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkUnit
+from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkStream, SparkUnit, TopicRows
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 from copycat_connect.plugin.spec import failed_entry_points
 
-from copycat_executor.driverhost.partition_work import fail_as, refuse_at_most_once, slots_of
+from copycat_executor.driverhost.partition_work import (
+    PartitionFailure,
+    fail_as,
+    refuse_at_most_once,
+    slots_of,
+)
 from copycat_executor.driverhost.service_questions import PartitionLine, ServiceQuestions
+from copycat_executor.driverhost.stream_run import RunningQueries, StreamRun, StreamWorks
+from copycat_executor.driverhost.topic_rows import DriverTopics
 from copycat_executor.driverhost.unit_reads import Fence, PartitionJobs, PlannedUnit, UnitReads, names_of
-from copycat_executor.driverhost.unit_work import UnitReport
-from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
+from copycat_executor.driverhost.unit_work import DeliveredUnits, UnitReport
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
-from copycat_executor.pipeline.task.measures import CommitMeter, Measures
 from copycat_executor.pipeline.task.stages import (
     Stage,
     StaleTaskError,
@@ -49,6 +54,7 @@ def spark_source_run(
     *,
     calls: CallLog,
     jobs: PartitionJobs,
+    queries: RunningQueries,
 ) -> TaskFrame:
     """Make the run of a task whose records Spark reads.
 
@@ -56,7 +62,7 @@ def spark_source_run(
         ConfigError: The configuration does not work.
     """
     timing = Timing.parse(order.worker_config)
-    loop = SparkSourceLoop(order, spec, surroundings, control, link, calls=calls, jobs=jobs)
+    loop = SparkSourceLoop(order, spec, surroundings, control, link, calls=calls, jobs=jobs, queries=queries)
     return TaskFrame(
         loop, control, link, timing.last_commit, clock=surroundings.clock, tidy=surroundings.garbage.collect
     )
@@ -75,6 +81,7 @@ class SparkSourceLoop:
         *,
         calls: CallLog,
         jobs: PartitionJobs,
+        queries: RunningQueries | None = None,
         fence: Fence = fence_producer,
     ) -> None:
         """Compose; `fence` ends whoever writes for the task under a number.
@@ -85,16 +92,18 @@ class SparkSourceLoop:
         guarantee = guarantee_of(order)
         refuse_at_most_once(guarantee, spec)
         self._order, self._control, self._link, self._calls = order, control, link, calls
-        self._measures = Measures(surroundings.clock)
-        self._meter = CommitMeter(self._measures)
-        self._collected = SourceProgress()
-        self._commits = SourceCommits(self._collected, link)
+        self._delivered = DeliveredUnits(link, surroundings.clock)
         self._last_commit = Timing.parse(order.worker_config).last_commit
         self._paused = False
         task: SparkSourceTask = spec.make_task()
         self._task = task
         self._questions = ServiceQuestions(link, control, calls)
+        self._reading_failed: PartitionFailure | None = None
+        self._topics = DriverTopics(order, surroundings, control, link, self._note_failure)
         self._line = PartitionLine(link) if guarantee is Guarantee.EXACTLY_ONCE else None
+        self._queries, self._fence = queries, fence
+        self._failed_plugins = tuple(failed_entry_points(surroundings.plugins.unloadable).items())
+        self._stream: StreamRun | None = None
         self._reads = UnitReads(
             order,
             task,
@@ -103,7 +112,7 @@ class SparkSourceLoop:
             control=control,
             line=None if self._line is None else self._line.line,
             fence=fence,
-            failed_plugins=tuple(failed_entry_points(surroundings.plugins.unloadable).items()),
+            failed_plugins=self._failed_plugins,
         )
 
     def start(self, *, paused: bool) -> None:
@@ -113,8 +122,12 @@ class SparkSourceLoop:
             if self._line is not None:
                 self._questions.await_fence()
             config = self._order.task_config
-            self._task.initialize(_SparkSourceContext(config, self._questions, self._reads, self._calls))
+            context = SparkSourceContext(config, self._questions, self._topics, self._calls, self._reads.rest)
+            self._task.initialize(context)
             self._task.start(config)
+            stream = self._task.stream()
+        if stream is not None:
+            self._stream = self._stream_run(stream)
 
     def set_paused(self, paused: bool) -> None:
         """Begin to read no more units, or again."""
@@ -122,9 +135,18 @@ class SparkSourceLoop:
 
     def go_round(self) -> None:
         """Settle what is read, plan, and begin to read as much as may be read at once."""
+        if self._stream is not None:
+            if self._reading_failed is not None:
+                fail_as(self._reading_failed, "read topics")
+            self._stream.go_round(paused=self._paused)
+            return
         with failing(Stage.TASK_POLL):
-            for units, report in self._reads.finished():
-                self._settle(units, report)
+            try:
+                for units, report in self._reads.finished():
+                    self._settle(units, report)
+            finally:
+                if self._reading_failed is not None:
+                    fail_as(self._reading_failed, "read topics")
         if self._paused:
             self._control.wait_for_news(_LOOK_SECONDS)
             return
@@ -136,35 +158,54 @@ class SparkSourceLoop:
 
     def settle(self, settlements: Sequence[Settlement]) -> None:
         """Note the answers to acknowledgements."""
-        for settlement in settlements:
-            self._meter.settled(settlement.sequence, settlement.error)
-            self._commits.settle(settlement)
+        self._delivered.settle(settlements)
 
     def commit_last(self, *, failed: bool) -> None:
         """Let units that are nearly read come to their end, cancel the others, and acknowledge."""
+        if self._stream is not None:
+            self._stream.end(0.75 * self._last_commit, failed=failed)
         for report in self._reads.end(0.75 * self._last_commit, failed=failed):
-            self._note(report)
-        self._acknowledge()
+            self._delivered.note(report)
+        self._delivered.acknowledge()
 
     @property
     def unsettled(self) -> bool:
         """True while an acknowledgement has no answer."""
-        return self._commits.unsettled
+        return self._delivered.unsettled
 
     def report_measures(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
-        if now or self._measures.due(1.0):
-            self._measures.note_state("source-record-active-count", self._reads.under_way)
-            self._link.measured(self._measures.take())
+        self._delivered.measures.note_state("source-record-active-count", self._reads.under_way)
+        self._delivered.report_measures(now=now)
 
     def closers(self) -> Sequence[Callable[[], None]]:
         """Return what ends the run: the task's `stop`, then its jobs, and who asks from them."""
         line = (self._line.close,) if self._line is not None else ()
-        return (self._task.stop, self._reads.close, *line)
+        return (self._task.stop, self._reads.close, self._topics.close, *line)
 
     def cancel(self) -> None:
         """End what is being read; called by another thread."""
+        if self._stream is not None:
+            self._stream.cancel()
         self._reads.cancel()
+
+    def _stream_run(self, stream: SparkStream) -> StreamRun:
+        assert self._queries is not None  # what runs tasks has them
+        line = None if self._line is None else self._line.line
+        return StreamRun(
+            stream,
+            StreamWorks(self._order, line, self._failed_plugins),
+            self._queries,
+            topics=self._topics,
+            questions=self._questions,
+            delivered=self._delivered,
+            control=self._control,
+            calls=self._calls,
+            fence=self._fence,
+        )
+
+    def _note_failure(self, failure: PartitionFailure) -> None:
+        self._reading_failed = failure
 
     def _plan(self) -> None:
         """Ask the task what is to be read, and pass over what was read before."""
@@ -191,39 +232,39 @@ class SparkSourceLoop:
             TaskFailedError: It failed.
             StaleTaskError: A newer generation of the task exists.
         """
-        self._note(report)
+        self._delivered.note(report)
         if report.stale:
             raise StaleTaskError
         if report.failure is not None:
             fail_as(report.failure, f"read {names_of(units)}")
-        self._acknowledge()
-
-    def _note(self, report: UnitReport) -> None:
-        self._collected.restore({**self._collected.take(), **report.offsets})
-        if report.topics:
-            self._link.topics_seen(report.topics)
-        for measures in report.measures:
-            self._link.measured(measures)
-
-    def _acknowledge(self) -> None:
-        if self._commits.pending:
-            self._meter.begin()
-            self._meter.acknowledged(self._commits.acknowledge())
+        self._delivered.acknowledge()
 
 
-class _SparkSourceContext:
-    """The context of a task whose records Spark reads (`SourceTaskContext`)."""
+class SparkSourceContext:
+    """The context of a task whose records Spark reads (`TopicSourceContext`)."""
 
     transaction: TransactionContext | None = None
     """None: a unit is a transaction."""
 
     def __init__(
-        self, config: Mapping[str, str], questions: ServiceQuestions, reads: UnitReads, calls: CallLog
+        self,
+        config: Mapping[str, str],
+        questions: ServiceQuestions,
+        topics: TopicRows,
+        calls: CallLog,
+        rest: Callable[[float], bool],
     ) -> None:
+        """Compose; `rest` waits, and does what is to be done meanwhile."""
         self._config = config
         self._questions = questions
-        self._reads = reads
+        self._topics = topics
         self._calls = calls
+        self._rest = rest
+
+    @property
+    def topics(self) -> TopicRows:
+        """Reads topics of the worker's Kafka."""
+        return self._topics
 
     def configs(self) -> Mapping[str, str]:
         """Return the task's configuration, placeholders resolved."""
@@ -243,4 +284,4 @@ class _SparkSourceContext:
 
     def wait(self, seconds: float) -> bool:
         """Wait; units go on being read meanwhile."""
-        return self._reads.rest(seconds)
+        return self._rest(seconds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
@@ -29,16 +29,21 @@ from copycat_executor.driverhost.partition_work import (
     partition_surroundings,
 )
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
-from copycat_executor.pipeline.source.source_offsets import partition_key
+from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress, partition_key
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
-from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.control import Settlement, TaskControl
+from copycat_executor.pipeline.task.measures import CommitMeter, Measures
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError, failing
+from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.taskhost.assemble_source import source_parts
 from copycat_executor.taskhost.order import TaskOrder
 
 #: A unit that takes longer is committed in parts, well before brokers give up its transaction.
 _TRANSACTION_INTERVAL_MS: Final = "20000"
+#: One that may not be committed in parts has this time, less than the 15 minutes that brokers allow.
+_WHOLE_TIMEOUT_MS: Final = "600000"
+_TIMEOUT_KEY: Final = "producer.override.transaction.timeout.ms"
 
 
 @dataclass(slots=True)
@@ -49,6 +54,52 @@ class UnitReport(PartitionReport):
     """What is durable and to be acknowledged, the newest of each source partition."""
     stale: bool = False
     """Whether it ended early since a newer generation of the task exists."""
+
+
+class DeliveredUnits:
+    """Acknowledges what partitions have delivered, as one thread wants it."""
+
+    def __init__(self, link: TaskLink, clock: Callable[[], float]) -> None:
+        self._link = link
+        self.measures = Measures(clock)
+        self._meter = CommitMeter(self.measures)
+        self._collected = SourceProgress()
+        self._commits = SourceCommits(self._collected, link)
+
+    def note(self, report: UnitReport) -> None:
+        """Note what a partition reports."""
+        self._collected.restore({**self._collected.take(), **report.offsets})
+        if report.topics:
+            self._link.topics_seen(report.topics)
+        for measures in report.measures:
+            self._link.measured(measures)
+
+    def acknowledge(self) -> None:
+        """Acknowledge what was noted, if there is anything."""
+        if self._commits.pending:
+            self._meter.begin()
+            self._meter.acknowledged(self._commits.acknowledge())
+
+    def settle(self, settlements: Sequence[Settlement]) -> None:
+        """Note the answers to acknowledgements."""
+        for settlement in settlements:
+            self._meter.settled(settlement.sequence, settlement.error)
+            self._commits.settle(settlement)
+
+    @property
+    def unsettled(self) -> bool:
+        """True while an acknowledgement has no answer."""
+        return self._commits.unsettled
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was noted is committed."""
+        return not self._commits.unsettled and not self._commits.pending
+
+    def report_measures(self, *, now: bool) -> None:
+        """Report what is new, if a report is due or wanted now."""
+        if now or self.measures.due(1.0):
+            self._link.measured(self.measures.take())
 
 
 class _UnitLink(PartitionLink):
@@ -197,9 +248,10 @@ class UnitWork:
     def _order(self) -> TaskOrder:
         order = TaskOrder.of(pb.StartTask.FromString(self.command), os.environ)
         given = order.connector_config
-        bounded = {
-            **given,
-            TRANSACTION_BOUNDARY: "interval",
-            TRANSACTION_INTERVAL: given.get(TRANSACTION_INTERVAL) or _TRANSACTION_INTERVAL_MS,
-        }
+        interval = given.get(TRANSACTION_INTERVAL) or _TRANSACTION_INTERVAL_MS
+        whole: dict[str, str] = {}
+        if any(unit.is_whole for unit in self.units):
+            timeout = given.get(_TIMEOUT_KEY) or _WHOLE_TIMEOUT_MS
+            whole, interval = {_TIMEOUT_KEY: timeout}, str(int(timeout) - 1)
+        bounded = {**given, **whole, TRANSACTION_BOUNDARY: "interval", TRANSACTION_INTERVAL: interval}
         return replace(order, connector_config=bounded)

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from confluent_kafka import KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.cluster import TopicPartition
-from copycat_connect.errors import RetriableError
+from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.plugin import RecordRange
 
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
+from copycat_executor.kafka.connections import LoginWatch
 from copycat_executor.kafka.consumer import KafkaReceiver
+from copycat_executor.kafka.remedies import UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 
 _ANSWER_TIMEOUT_SECONDS: Final = 5.0
 #: A wait for records ends after this time, to look whether a range goes on without any.
 _READ_WAIT_SECONDS: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class RecordRange:
-    """Records of one partition of a topic, to be read as a whole."""
-
-    partition: TopicPartition
-    """Where they are."""
-    begin: int
-    """Offset of the first one."""
-    end: int
-    """Offset behind the last one."""
+#: Between two looks how many partitions topics have.
+_LOOK_SECONDS: Final = 10.0
 
 
 class RangePlanner(KafkaReceiver):
@@ -104,16 +98,7 @@ class RangePlanner(KafkaReceiver):
         """Do nothing: see `pause`."""
 
     def _end(self, partition: TopicPartition) -> int:
-        """Ask for the offset behind what may be read: `read_committed` ends before open transactions."""
-        try:
-            _, high = self._consumer.get_watermark_offsets(
-                ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
-            )
-        except KafkaException as error:
-            self._consumer.poll(0)  # hears why
-            self._login.check()
-            raise RetriableError(f"Cannot find the end of {partition.topic}-{partition.partition}") from error
-        return int(high)
+        return watermarks(self._consumer, partition, self._login)[1]
 
 
 class RangeReceiver(KafkaReceiver):
@@ -173,3 +158,60 @@ class RangeReceiver(KafkaReceiver):
             else:
                 others.append(message)
         return super()._without_errors(others)
+
+
+class TopicBounds(KafkaReceiver):
+    """Reads nothing itself: says where the partitions of topics begin and end."""
+
+    _partitions: dict[str, int] | None = None
+    _looked = 0.0
+
+    def bounds(self, topics: Collection[str]) -> dict[TopicPartition, tuple[int, int]]:
+        """Return the first offset, and that behind what may be read, of each partition of topics.
+
+        Raises:
+            ConnectError: Kafka refuses for good.
+            RetriableError: Kafka cannot be reached now.
+        """
+        self._check()
+        self._consumer.poll(0)  # nothing is read, so that errors and statistics would wait for ever
+        if self._partitions is None or time.monotonic() - self._looked >= _LOOK_SECONDS:
+            self._partitions = {topic: self._count(topic) for topic in topics}
+            self._looked = time.monotonic()
+        return {
+            each: watermarks(self._consumer, each, self._login)
+            for topic, count in self._partitions.items()
+            for each in (TopicPartition(topic, number) for number in range(count))
+        }
+
+    def _count(self, topic: str) -> int:
+        """Return how many partitions a topic has, 0 where it is not there."""
+        try:
+            found = self._consumer.list_topics(topic, timeout=_ANSWER_TIMEOUT_SECONDS).topics[topic]
+        except KafkaException as error:
+            self._login.check()
+            raise RetriableError(f"Cannot find the partitions of {topic}") from error
+        if found.error is None:
+            return len(found.partitions)
+        if found.error.code() == UNKNOWN_TOPIC:
+            return 0
+        raise ConnectError(f"Cannot read {topic}: {remedy_for_reading(found.error)}")
+
+
+def watermarks(consumer: Consumer, partition: TopicPartition, login: LoginWatch) -> tuple[int, int]:
+    """Return the first offset, and that behind what may be read.
+
+    With `read_committed` that is before open transactions.
+
+    Raises:
+        RetriableError: Kafka cannot be reached now.
+    """
+    try:
+        low, high = consumer.get_watermark_offsets(
+            ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
+        )
+    except KafkaException as error:
+        consumer.poll(0)  # hears why
+        login.check()
+        raise RetriableError(f"Cannot find the end of {partition.topic}-{partition.partition}") from error
+    return int(low), int(high)

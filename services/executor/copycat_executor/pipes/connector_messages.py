@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias
 
+from copycat_connect.plugin.row_query import QueryText
+
 from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
@@ -272,7 +274,7 @@ class RowTextAsked(PipeMessage, frozen=True):
     number: int
     """The `QueryChecked` bears the same one."""
     text: str
-    is_expression: bool
+    kind: QueryText
     repeatable: bool
     """Whether it has to give the same each time."""
 

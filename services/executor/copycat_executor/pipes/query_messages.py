@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeAlias
 
+from copycat_connect.plugin.row_query import QueryText
+
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
     Answer,
@@ -48,7 +50,7 @@ class CheckRowText(QueryCall[None], frozen=True):
     """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
 
     text: str
-    is_expression: bool
+    kind: QueryText
     repeatable: bool
     """Whether it has to give the same each time."""
 

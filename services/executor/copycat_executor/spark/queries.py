@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, DataError
-from copycat_connect.plugin.row_query import PLACE, RECORDS
+from copycat_connect.plugin.row_query import PLACE, RECORDS, QueryText
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
@@ -60,14 +60,14 @@ class SparkQueries:
         """
         return self._prepare(sql, columns).result
 
-    def check(self, text: str, *, is_expression: bool, repeatable: bool) -> None:
+    def check(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
         """Check a query over rows that are not known, or an expression in one.
 
         Raises:
             ConfigError: Spark or we refuse it.
         """
         try:
-            check_unread(self._session, text, is_expression=is_expression, repeatable=repeatable)
+            check_unread(self._session, text, kind=kind, repeatable=repeatable)
         except (PySparkException, Py4JError) as error:
             raise ConfigError(_text(error)) from error
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin.row_query import PLACE, RECORDS
+from copycat_connect.plugin.row_query import PLACE, RECORDS, QueryText
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
@@ -18,6 +18,8 @@ _PACKAGE = "org.apache.spark.sql.catalyst."
 #: What maps each record to one row or none, before and after analysis.
 _PARSED = frozenset({"Project", "Filter", "SubqueryAlias", "UnresolvedRelation"})
 _ANALYSED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "LocalRelation", "LogicalRDD"})
+#: What a query with state is made of, before analysis.
+_OF_STATE = _PARSED | {"Aggregate", "Join", "Distinct", "Union", "UnresolvedHaving", "UnresolvedWith"}
 #: They run code by its name, or read files.
 _DANGEROUS = frozenset(
     {"reflect", "java_method", "try_reflect", "from_avro", "to_avro", "from_protobuf", "to_protobuf"}
@@ -68,14 +70,17 @@ def over_rows(
     return _with_place(session, plan, _named_rows(session, rows), more)
 
 
-def check_unread(session: SparkSession, text: str, *, is_expression: bool, repeatable: bool) -> None:
-    """Check what can be seen of a query over rows, or of an expression in one, before any row is known.
+def check_unread(session: SparkSession, text: str, *, kind: QueryText, repeatable: bool) -> None:
+    """Check what can be seen of a query, or of an expression in one, before any row is known.
 
     Raises:
         PySparkException: It is no SQL, or calls what is no function, or with constants that do not fit.
         ConfigError: It is not of the one kind or the other, or is to be repeatable and is not.
     """
-    if is_expression:
+    if kind is QueryText.STATE:
+        check_state_query(session, text, repeatable=repeatable)
+        return
+    if kind is QueryText.EXPRESSION:
         found = [_parsed_expression(session, text)]
     else:
         plan = _parsed_rows_query(session, text)
@@ -100,6 +105,39 @@ def check_analysed(plan: JavaObject, *, repeatable: bool = True) -> None:
             raise ConfigError(f"{name} works across records, and a batch of them is no unit; {_FIX}")
         if repeatable:
             _check_repeatable(node)
+
+
+def check_repeatable(plan: JavaObject) -> None:
+    """Check that a plan gives the same each time.
+
+    Raises:
+        ConfigError: It does not.
+    """
+    for node in _nodes(plan):
+        _check_repeatable(node)
+
+
+def check_state_query(session: SparkSession, sql: str, *, repeatable: bool) -> None:
+    """Check what can be seen of a query with state before its tables are known; runs nothing.
+
+    Raises:
+        PySparkException: It is no SQL, or calls what is no function.
+        ConfigError: It is no query, or runs code by name, or is to be repeatable and is not.
+    """
+    if repeatable and (special := _SPECIAL_TIMES.search(sql)):
+        raise _unrepeatable(special[0])
+    for node in _nodes(_parsed(session, sql)):
+        name = _name(node)
+        if name not in _OF_STATE:
+            raise ConfigError(
+                f"{name} is not allowed: a query is a SELECT over the tables of topics, with WHERE, JOIN, "
+                "GROUP BY, HAVING, DISTINCT or UNION"
+            )
+        for expression in _items(node.expressions()):
+            for part in _nodes(expression):
+                if not _is_star(part):
+                    _check_expression(part)
+            _check_functions(session, expression, repeatable=repeatable)
 
 
 def dataset(session: SparkSession, plan: JavaObject) -> DataFrame:

@@ -14,6 +14,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import BinaryType, StructField, StructType
 from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
@@ -22,6 +23,7 @@ from copycat_executor.spark.query_plans import check_analysed, dataset, over_row
 from copycat_executor.spark.session import Spark
 
 _REPORT: Final = "report"
+REPORT_COLUMNS: Final = StructType([StructField(_REPORT, BinaryType())])
 _ALL: Final = "SELECT * FROM records"
 
 
@@ -76,7 +78,7 @@ class UnitJobs:
                     return work.report(iter(()))
                 if query is not None:
                     read = self._queries.select(read, query, repeatable=repeatable)
-                rows = _map_arrow(read.coalesce(1), partial(_in_partition, work))
+                rows = map_arrow(read.coalesce(1), partial(_in_partition, work), REPORT_COLUMNS)
             except (PySparkException, Py4JError) as error:
                 raise ConnectError(f"Spark cannot read it: {spark_reason(error)}") from error
             try:
@@ -94,14 +96,14 @@ class UnitJobs:
         self._spark.context.cancelJobsWithTag(tag)
 
 
-def _map_arrow(frame: DataFrame, function: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
-    """Return what a function makes of the partitions of a frame.
+def map_arrow(
+    frame: DataFrame, function: Callable[[Iterator[Any]], Iterator[Any]], columns: StructType
+) -> DataFrame:
+    """Return what a function makes of the partitions of a frame: Arrow's record batches of these columns.
 
     `DataFrame.mapInArrow` does this and asks for pandas, which it does not use (PySpark 4.3).
     """
-    mapped = UserDefinedFunction(
-        function, f"{_REPORT} binary", evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF
-    )
+    mapped = UserDefinedFunction(function, columns, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
     column: Any = mapped(*[frame[f"`{name}`"] for name in frame.columns])
     rows = frame._jdf.mapInArrow(column._jc, False, None)  # noqa: SLF001
     return DataFrame(rows, frame.sparkSession)
@@ -109,7 +111,12 @@ def _map_arrow(frame: DataFrame, function: Callable[[Iterator[Any]], Iterator[An
 
 def _in_partition(work: Work, rows: Iterator[Any]) -> Iterator[Any]:
     """Do the work in a partition; Spark may repeat it, since exactly once it asks where it begins."""
-    yield pa.RecordBatch.from_pydict({_REPORT: pa.array([work(rows)], pa.binary())})
+    yield report_row(work(rows))
+
+
+def report_row(report: bytes) -> Any:  # noqa: ANN401 - Arrow's
+    """Return the one row of a partition's report."""
+    return pa.RecordBatch.from_pydict({_REPORT: pa.array([report], pa.binary())})
 
 
 class RowQueries:

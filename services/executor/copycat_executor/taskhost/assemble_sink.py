@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, cast
 
 from copycat_connect.cluster import sink_group
@@ -21,7 +22,7 @@ from copycat_executor.kafka.client_config import ClientConfig, consumer_config
 from copycat_executor.kafka.client_statistics import ConsumerStatistics
 from copycat_executor.kafka.connections import warn_unknown
 from copycat_executor.kafka.consumer import KafkaReceiver
-from copycat_executor.pipeline.records.dead_letter import letter_of_message
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue, letter_of_message
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
@@ -106,6 +107,72 @@ def sink_runtime(
     """
     task: SinkTask = spec.make_task()
     measures = Measures(surroundings.clock)
+    exactly_once = guarantee_of_sink(order.connector_config) is Guarantee.EXACTLY_ONCE
+    reading = record_reading(
+        order, surroundings, control, measures, calls=calls, receive=receive, committed_only=exactly_once
+    )
+    return SinkRuntime(
+        task=task,
+        config=order.task_config,
+        partitions=order.partitions,
+        group_id=sink_group(order.connector, order.connector_config),
+        transactional_id=_transactional_id(order) if exactly_once else None,
+        receiver=reading.receiver,
+        decoder=reading.decoder,
+        measures=measures,
+        topics=reading.topics,
+        calls=calls,
+        link=link,
+        control=control,
+        timing=Timing.parse(order.worker_config),
+        clock=surroundings.clock,
+        collect_garbage=surroundings.garbage.collect,
+        max_records=reading.max_records,
+        dead_letters=reading.dead_letters,
+        traces=_sink_traces(order),
+        errant=reading.errant,
+        closers=reading.closers,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReading:
+    """What reads records of topics, and what becomes of those that cannot be read."""
+
+    receiver: KafkaReceiver
+    """The consumer."""
+    decoder: Decoder
+    """Converts and transforms."""
+    topics: TopicLedger
+    """The topics that were met."""
+    max_records: int
+    """How many records a batch has at most (`max.poll.records`)."""
+    dead_letters: DeadLetterQueue | None
+    """The queue, if there is one."""
+    errant: ErrantRecords | None
+    """Takes records that cannot be written; None where nobody wants them."""
+    closers: tuple[Callable[[], None], ...]
+    """What ends it."""
+
+
+def record_reading(
+    order: TaskOrder,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    measures: Measures,
+    *,
+    calls: CallLog,
+    receive: Callable[..., KafkaReceiver],
+    committed_only: bool,
+) -> RecordReading:
+    """Make what reads the records of a task whose configuration is that of a sink.
+
+    `receive` makes its consumer, as the class `KafkaReceiver` does; `committed_only` says whether that leaves
+    out what is in open or aborted transactions, unless the configuration says so.
+
+    Raises:
+        CopycatError: The configuration does not work.
+    """
     settings = SINK_CONNECTOR.parse(order.connector_config)
     policy = ErrorPolicy.parse(settings)
     letters, close_letters = dead_letter_queue(order, settings, control, lambda: letter_of_message, measures)
@@ -124,35 +191,21 @@ def sink_runtime(
     topics = TopicLedger(tracked=order.worker_says(TOPIC_TRACKING))
     reports = letters is not None or policy.log
     decoder = Decoder(converters, chain, tolerance, topics, traced=reports)
-    exactly_once = guarantee_of_sink(order.connector_config) is Guarantee.EXACTLY_ONCE
-    config = _consumer_config(order, committed_only=exactly_once)
+    config = _consumer_config(order, committed_only=committed_only)
     statistics = ConsumerStatistics(
         measures,
         order.client_metric_interval,
         committed_only=config.properties["isolation.level"] == "read_committed",
     )
     receiver = receive(config, lambda: measures.note("sink-consumer-replaced"), statistics)
-    return SinkRuntime(
-        task=task,
-        config=order.task_config,
-        partitions=order.partitions,
-        group_id=sink_group(order.connector, order.connector_config),
-        transactional_id=_transactional_id(order) if exactly_once else None,
-        receiver=receiver,
-        decoder=decoder,
-        measures=measures,
-        topics=topics,
-        calls=calls,
-        link=link,
-        control=control,
-        timing=Timing.parse(order.worker_config),
-        clock=surroundings.clock,
-        collect_garbage=surroundings.garbage.collect,
-        max_records=int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
-        dead_letters=letters,
-        traces=_sink_traces(order),
-        errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
-        closers=(decoder.close, receiver.close, close_letters),
+    return RecordReading(
+        receiver,
+        decoder,
+        topics,
+        int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
+        letters,
+        ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
+        (decoder.close, receiver.close, close_letters),
     )
 
 

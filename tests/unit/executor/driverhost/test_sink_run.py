@@ -14,12 +14,12 @@ from copycat_connect.config.secrets import Secrets
 from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.failure_kind import FailureKind
-from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, SparkSinkTask
+from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RecordRange, SparkSinkTask
 from copycat_executor.driverhost import sink_run
 from copycat_executor.driverhost.partition_work import PartitionFailure
 from copycat_executor.driverhost.range_work import RangeReport, RangeWork
 from copycat_executor.driverhost.sink_run import SparkSinkLoop, spark_sink_run
-from copycat_executor.kafka.range_receivers import RangePlanner, RecordRange
+from copycat_executor.kafka.range_receivers import RangePlanner
 from copycat_executor.pipeline.sink.sink_guarantees import ExactlyOnceSink
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl

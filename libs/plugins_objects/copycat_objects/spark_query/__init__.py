@@ -1,0 +1,1 @@
+"""SparkQuery: SQL over topics, run by Spark, into other topics."""

@@ -1,0 +1,237 @@
+"""SparkQuery: what it is called and how it is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from copycat_connect.cluster import Config
+from copycat_connect.config import (
+    CLASS,
+    HIGH,
+    LOW,
+    MEDIUM,
+    at_least,
+    between,
+    non_empty,
+    non_empty_list,
+    one_of,
+    topic_name,
+)
+from copycat_connect.config.settings import Settings, key, seconds_key, taken_from
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import (
+    INPUT_TOPICS,
+    KEY_EXPRESSION,
+    STATE_URL,
+    TOPIC_EXPRESSION,
+    RowQuery,
+)
+
+CLASS_NAME: Final = "copycat_objects.spark_query.connector.SparkQueryConnector"
+TASK_CLASS_NAME: Final = "copycat_objects.spark_query.task.SparkQueryTask"
+COLUMNS: Final = "input.columns"
+WATERMARK_COLUMN, WATERMARK_DELAY = "watermark.column", "watermark.delay"
+APPEND, UPDATE = "append", "update"
+#: Transactional ids that the partitions of a state may have; the last one is for the query as a whole.
+MOST_STATE_PARTITIONS: Final = 63
+_SCHEMES: Final = ("file:///", "hdfs://")
+
+SUMMARY: Final = (
+    "Reads topics, runs SQL over their records with Spark, and writes what it gives to topics: filters and "
+    "projections record by record, or, with state.url, windows, aggregates, joins of topics and "
+    "de-duplication."
+)
+GUARANTEES: Final = (
+    "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
+    "of Spark. It reads committed records only, without a consumer group. Without state.url each partition "
+    "of a topic is a source partition {topic, partition}, whose offset {offset} is that of the next record; "
+    "tasks.max partitions are read at a time, and the order of a partition is kept unless topic.expression "
+    "divides it. With state.url Spark keeps state in that folder; the source partition {query} has the "
+    "offset {epoch, batch, TOPIC-PARTITION ...}: which state counts, and where each partition goes on. "
+    "Partitions {slot} say what each part of the state has written. A state that is gone, or does not agree "
+    "with the offset, fails the task; resetting the offsets begins with an empty one, and so do other "
+    "positions. Exactly once, what differs each time, as rand() and now() do, is refused."
+)
+
+
+def _columns(config: Config) -> Mapping[str, str]:
+    """Return the columns of topics, those of all others under an empty name."""
+    prefix = f"{COLUMNS}."
+    own = {
+        name.removeprefix(prefix): text
+        for name, text in config.items()
+        if name.startswith(prefix) and text is not None
+    }
+    return {**own, "": text} if (text := config.get(COLUMNS)) else own
+
+
+class SparkQuerySettings(Settings):
+    """Which topics are read, and what is made of them."""
+
+    input_topics: tuple[str, ...] = key(
+        HIGH, name=INPUT_TOPICS, check=non_empty_list, doc="Topics that are read."
+    )
+    input_columns: str | None = key(
+        HIGH,
+        default=None,
+        check=non_empty,
+        doc="Columns of the table records, as in CREATE TABLE: id BIGINT, price DECIMAL(10,2), at TIMESTAMP. "
+        "Each is a field of the value, by its name; the column value is the whole value. _key, _topic, "
+        "_partition, _offset and _timestamp are of the record. Fields that a record has not are null; "
+        "numbers are milliseconds where a time is wanted, texts are read as Spark casts them. With state.url "
+        f"a topic may have its own columns, {COLUMNS}.TOPIC, and is then a table of its own name.",
+    )
+    topic: str = key(HIGH, check=topic_name, doc="Topic that receives what the query gives.")
+    sql: str = key(
+        HIGH,
+        check=non_empty,
+        doc="SELECT ... FROM records ...: what it gives is the value. One column named value is the whole "
+        "value, else all are its fields. Without state.url it gives one row for a record, or none.",
+    )
+    key_converter: str | None = key(
+        MEDIUM,
+        name="input.key.converter",
+        type=CLASS,
+        default=None,
+        doc="Converter of the keys that are read, if it is not that of those that are written. So are "
+        "input.value.converter and input.header.converter.",
+    )
+    value_converter: str | None = key(
+        MEDIUM,
+        name="input.value.converter",
+        type=CLASS,
+        default=None,
+        doc="Converter of the values that are read.",
+    )
+    header_converter: str | None = key(
+        LOW,
+        name="input.header.converter",
+        type=CLASS,
+        default=None,
+        doc="Converter of the headers that are read.",
+    )
+    poll_seconds: float = seconds_key(
+        "input.poll.interval.ms",
+        default=250,
+        doc="Milliseconds between two looks for new records.",
+    )
+    max_records: int = key(
+        LOW,
+        name="input.max.records",
+        default=200_000,
+        check=at_least(1),
+        doc="How many records of a partition are read at once.",
+    )
+    state_url: str | None = key(
+        HIGH,
+        name=STATE_URL,
+        default=None,
+        check=non_empty,
+        doc="Folder for Spark's state, which all workers see: file:///folder or hdfs://host:port/folder. "
+        "With it the query may group, join topics and remove duplicates.",
+    )
+    state_partitions: int = key(
+        MEDIUM,
+        default=2,
+        check=between(1, MOST_STATE_PARTITIONS),
+        doc="Into how many parts the state is divided; a state keeps the number that it began with.",
+    )
+    state_seconds: float = seconds_key(
+        "state.interval.ms",
+        default=1000,
+        doc="Milliseconds between the beginnings of two batches, which take some tenths of a second.",
+    )
+    watermark_column: str | None = key(
+        MEDIUM,
+        default=None,
+        check=non_empty,
+        doc="Column with the time of an event, a TIMESTAMP. What is older than the newest by more than "
+        f"{WATERMARK_DELAY} is left out, and state that only such records could change is dropped.",
+    )
+    watermark_delay: str = key(
+        MEDIUM,
+        default="10 seconds",
+        check=non_empty,
+        doc="How late records may be, as Spark writes intervals.",
+    )
+    output_mode: str = key(
+        MEDIUM,
+        default=APPEND,
+        check=one_of(APPEND, UPDATE),
+        doc="append gives a row once it cannot change any more, a window when the watermark has passed its "
+        "end; update gives it after each batch that changed it: set key.expression then.",
+    )
+    query: RowQuery = taken_from(RowQuery.of, keys=(KEY_EXPRESSION, TOPIC_EXPRESSION))
+    columns: Mapping[str, str] = taken_from(_columns)
+
+    def check(self) -> None:
+        """Accept settings that work together.
+
+        Raises:
+            ConfigError: They do not.
+        """
+        for topic in self.input_topics:
+            if self.columns_of(topic) is None:
+                raise ConfigError(
+                    f"Missing required configuration {COLUMNS}: say which columns the records of {topic} "
+                    "have, e.g. id BIGINT, word STRING",
+                    key=COLUMNS,
+                )
+        if self.state_url is None:
+            self._check_without_state()
+        elif not self.state_url.startswith(_SCHEMES):
+            raise ConfigError(
+                f"Invalid value for configuration {STATE_URL}: expected file:///folder or "
+                "hdfs://host:port/folder, where a file can be renamed in one step",
+                key=STATE_URL,
+            )
+
+    def _check_without_state(self) -> None:
+        if self.watermark_column is not None:
+            raise ConfigError(
+                f"Invalid value for configuration {WATERMARK_COLUMN}: only a query with state has a "
+                f"watermark; set {STATE_URL}, or leave it out",
+                key=WATERMARK_COLUMN,
+            )
+        if own := [topic for topic in self.columns if topic]:
+            raise ConfigError(
+                f"Invalid value for configuration {COLUMNS}.{own[0]}: without {STATE_URL} there is one "
+                f"table, records; put the columns into {COLUMNS}",
+                key=COLUMNS,
+            )
+
+    def columns_of(self, topic: str) -> str | None:
+        """Return the columns of a topic."""
+        return self.columns.get(topic, self.columns.get(""))
+
+    def tables(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the tables of the query, each with its topics."""
+        own = {topic: (topic,) for topic in self.input_topics if topic in self.columns}
+        others = tuple(topic for topic in self.input_topics if topic not in own)
+        return {**own, **({"records": others} if others else {})}
+
+
+EXAMPLES: Final = {
+    "Paid orders of each country in a topic of its own": {
+        "tasks.max": "2",
+        "input.topics": "orders",
+        "input.columns": "id BIGINT, country STRING, price DECIMAL(10,2), paid BOOLEAN",
+        "topic": "paid-orders",
+        "sql": "SELECT id, upper(country) AS country, price FROM records WHERE paid",
+        "key.expression": "id",
+        "topic.expression": "concat('paid-', lower(country))",
+    },
+    "How many orders each minute has": {
+        "tasks.max": "2",
+        "input.topics": "orders",
+        "input.columns": "id BIGINT, at TIMESTAMP",
+        "topic": "orders-per-minute",
+        "sql": "SELECT window.start AS minute, count(*) AS orders FROM records "
+        "GROUP BY window(at, '1 minute')",
+        "key.expression": "minute",
+        "watermark.column": "at",
+        "watermark.delay": "30 seconds",
+        "state.url": "file:///data/state",
+    },
+}

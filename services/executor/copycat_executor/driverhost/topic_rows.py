@@ -1,0 +1,239 @@
+"""Topics as rows of Spark: read in partitions through the pieces of any sink task (`TopicRows`)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, cast
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.data.batches import SinkBatch
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import RecordRange, RowsOfRecords, input_config
+from copycat_connect.plugin.spec import failed_entry_points
+from copycat_telemetry.logs import configure_logging
+
+from copycat_executor.driverhost.partition_work import (
+    PartitionFailure,
+    PartitionReport,
+    connector_of,
+    partition_surroundings,
+)
+from copycat_executor.driverhost.service_questions import DriverLine, PartitionLine
+from copycat_executor.kafka.consumer import KafkaReceiver
+from copycat_executor.kafka.range_receivers import RangeReceiver, TopicBounds
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.stages import Stage, TaskFailedError, failing
+from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.spark.topic_streams import topic_stream
+from copycat_executor.spark.unit_jobs import map_arrow
+from copycat_executor.taskhost.assemble_sink import RecordReading, record_reading
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.order import TaskOrder
+
+#: For dead letters to be written, before what is behind them may be committed.
+_LETTERS_TIMEOUT_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReads:
+    """Reads topics in a process of Spark, to which it travels by pickle (`RangeReads`)."""
+
+    command: bytes
+    """The command that started the task (`StartTask`); placeholders are resolved where it is read."""
+    line: DriverLine
+    """Where the driver hears what was measured, and why it failed."""
+    make: RowsOfRecords
+    """Makes the rows."""
+    failed_plugins: tuple[tuple[str, str], ...]
+    """Entry points of plugins not to load, each with the reason."""
+    log_level: str
+    """Of the root logger."""
+
+    def rows(self, ranges: Sequence[RecordRange]) -> Iterator[Any]:
+        """Yield the rows of ranges, each of a partition of its own, as Arrow's record batches.
+
+        What is behind them may be committed once this has come to its end.
+        """
+        configure_logging("driver", self.log_level, sys.stderr)
+        surroundings = partition_surroundings(self.failed_plugins)
+        order = TaskOrder.of(pb.StartTask.FromString(self.command), os.environ)
+        report, measures = PartitionReport(), Measures(time.monotonic)
+        try:
+            with failing(Stage.START):
+                reading = _reading(order, surroundings, TaskControl(), measures, RangeReceiver)
+            try:
+                yield from self._read(reading, ranges, measures)
+            finally:
+                for close in reading.closers:
+                    close()
+        except TaskFailedError as failed:
+            report.fail(failed, connector_of(order, surroundings).failures)
+            raise
+        finally:
+            report.measures.append(measures.take())
+            self.line.note(report)
+            surroundings.garbage.collect()
+
+    def bounds(self, topics: Collection[str]) -> Callable[[], Mapping[TopicPartition, tuple[int, int]]]:
+        """Return what says where partitions begin and end; it keeps a connection."""
+        order = TaskOrder.of(pb.StartTask.FromString(self.command), os.environ)
+        surroundings = partition_surroundings(self.failed_plugins)
+        reading = _reading(order, surroundings, TaskControl(), Measures(time.monotonic), TopicBounds)
+        return partial(cast("TopicBounds", reading.receiver).bounds, topics)
+
+    def _read(
+        self, reading: RecordReading, ranges: Sequence[RecordRange], measures: Measures
+    ) -> Iterator[Any]:
+        reading.decoder.expect(each.partition.topic for each in ranges)
+        rows = self.make(_batches(reading, ranges, measures), partial(_report, reading))
+        while True:
+            with failing(Stage.TASK_POLL):
+                batch = next(rows, None)
+            if batch is None:
+                break
+            yield batch
+        with failing(Stage.TASK_POLL):
+            if reading.errant is not None:
+                reading.errant.check()
+                reading.errant.settle()
+        letters = reading.dead_letters
+        with failing(Stage.FLUSH):
+            if letters is not None and not letters.settle(_LETTERS_TIMEOUT_SECONDS, time.monotonic):
+                raise TimeoutError("The dead letter queue does not answer")
+
+
+class DriverTopics:
+    """Reads topics for a task, seen from its driver (`TopicRows`)."""
+
+    def __init__(
+        self,
+        order: TaskOrder,
+        surroundings: HostSurroundings,
+        control: TaskControl,
+        link: TaskLink,
+        failed: Callable[[PartitionFailure], None],
+    ) -> None:
+        """Connect when something is asked; `failed` hears, from another thread, why reading failed."""
+        self._order, self._surroundings, self._control = order, surroundings, control
+        self._link, self._failed = link, failed
+        self._line: PartitionLine | None = None
+        self._bounds: RecordReading | None = None
+
+    def bounds(self, topics: Collection[str]) -> Mapping[TopicPartition, tuple[int, int]]:
+        """Return where each partition of topics begins and ends; see the port."""
+        if self._bounds is None:
+            measures = Measures(self._surroundings.clock)
+            self._bounds = _reading(self._order, self._surroundings, self._control, measures, TopicBounds)
+        return cast("TopicBounds", self._bounds.receiver).bounds(topics)
+
+    def frame(
+        self,
+        session: Any,  # noqa: ANN401 - PySpark's
+        ranges: Sequence[RecordRange],
+        columns: Any,  # noqa: ANN401 - PySpark's
+        rows: RowsOfRecords,
+    ) -> Any:  # noqa: ANN401 - PySpark's
+        """Return the rows of ranges as a DataFrame; see the port."""
+        return map_arrow(session.range(0, 1, 1, 1), _RangeRows(self._reads(rows), tuple(ranges)), columns)
+
+    def stream(
+        self,
+        session: Any,  # noqa: ANN401 - PySpark's
+        begin: Mapping[TopicPartition, int],
+        columns: Any,  # noqa: ANN401 - PySpark's
+        rows: RowsOfRecords,
+        most: int,
+    ) -> Any:  # noqa: ANN401 - PySpark's
+        """Return all rows of topics as a streaming DataFrame; see the port."""
+        return topic_stream(session, self._reads(rows), begin, columns, most)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if self._line is not None:
+            self._line.close()
+        if self._bounds is not None:
+            for close in self._bounds.closers:
+                close()
+
+    def _reads(self, rows: RowsOfRecords) -> TopicReads:
+        if self._line is None:
+            self._line = PartitionLine(self._link, self._noted)
+        return TopicReads(
+            self._order.command,
+            self._line.line,
+            rows,
+            tuple(failed_entry_points(self._surroundings.plugins.unloadable).items()),
+            logging.getLevelName(logging.getLogger().level),
+        )
+
+    def _noted(self, report: PartitionReport) -> None:
+        for measures in report.measures:
+            self._link.measured(measures)
+        if report.failure is not None:
+            self._failed(report.failure)
+
+
+@dataclass(frozen=True, slots=True)
+class _RangeRows:
+    """Reads ranges in the one partition of a frame."""
+
+    reads: TopicReads
+    ranges: tuple[RecordRange, ...]
+
+    def __call__(self, nothing: Iterator[Any]) -> Iterator[Any]:
+        for _ in nothing:
+            yield from self.reads.rows(self.ranges)
+
+
+def _reading(
+    order: TaskOrder,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    measures: Measures,
+    receive: Callable[..., KafkaReceiver],
+) -> RecordReading:
+    given = input_config(order.connector_config)
+    return record_reading(
+        replace(order, connector_config=given),
+        surroundings,
+        control,
+        measures,
+        calls=CallLog(surroundings.clock),
+        receive=receive,
+        committed_only=True,
+    )
+
+
+def _batches(
+    reading: RecordReading, ranges: Sequence[RecordRange], measures: Measures
+) -> Iterator[SinkBatch]:
+    messages = cast("RangeReceiver", reading.receiver).messages(ranges, reading.max_records)
+    while True:
+        with failing(Stage.KAFKA_CONSUME):
+            read = next(messages, None)
+        if read is None:
+            return
+        measures.note("sink-record-read", len(read))
+        batch = reading.decoder.batch(read)
+        if len(batch):
+            yield batch
+
+
+def _report(reading: RecordReading, batch: SinkBatch, place: int, error: DataError) -> None:
+    """Report a record that is no row.
+
+    Raises:
+        DataError: Nobody takes it.
+    """
+    if reading.errant is None:
+        raise error
+    reading.errant.report(batch[place], error)

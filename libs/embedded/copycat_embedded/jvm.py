@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,8 +55,9 @@ class JavaProgram:
         options: Sequence[str],
         log: Path,
         archive_folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start it at once; `log` is begun anew.
+        """Start it at once; `log` is begun anew, and `environment` added to ours.
 
         With an `archive_folder` (where this run leaves it at its stop) a class archive is made and used.
         """
@@ -77,6 +78,7 @@ class JavaProgram:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
                 umask=FOR_OTHERS,  # what it writes, Kafka's segments among it, is for its owner only
                 start_new_session=True,  # Ctrl-C is for us; we stop it in its turn
             )

@@ -45,6 +45,7 @@ from copycat_rpc.tls import ServicesTls, services_tls
 from copycat_telemetry.metrics.sampled import WindowSettings
 
 ADVERTISED: Final = "executor.advertised.address"
+DRIVER_MASTER: Final = "spark.drivers.master"
 DRIVER_MEMORY: Final = "spark.drivers.memory"
 DEFAULT_DRIVER_MEMORY: Final = "512m"
 
@@ -75,6 +76,16 @@ def _heap(name: str, value: ConfigSetting) -> None:
         )
 
 
+def _master(name: str, value: ConfigSetting) -> None:
+    if value is None:
+        return
+    if re.fullmatch(r"local(\[(\d+|\*)\])?|spark://.+|k8s://.+|yarn", str(value)) is None:
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: expected e.g. spark://HOST:7077 or local[64]",
+            key=name,
+        )
+
+
 OF_CHILDREN: Final = ConfigDef(
     TASK_PROGRESS_TIMEOUT,
     TASK_CALL_TIMEOUT,
@@ -94,7 +105,16 @@ OF_CHILDREN: Final = ConfigDef(
         default=DEFAULT_DRIVER_MEMORY,
         validator=_heap,
         doc="Heap of the JVM of a driver of Spark, e.g. 512m or 2g; all that its connector reads at a time "
-        "passes through it.",
+        "passes through it, on a cluster through executors of Spark with as much.",
+    ),
+    ConfigKey(
+        DRIVER_MASTER,
+        STRING,
+        LOW,
+        default=None,
+        validator=_master,
+        doc="Where the partitions of drivers of Spark run, e.g. spark://HOST:7077. By default on the cluster "
+        "of spark.master, or on this machine where that is none.",
     ),
     BROKER_DATA_DIR,
     EXACTLY_ONCE,

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import pickle
+import signal
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_executor.driverhost.partition_work import PartitionFailure
 from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
 from copycat_executor.pipeline.source.source_offsets import partition_key
@@ -31,6 +35,7 @@ from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
 from tests.unit.pipeline.fakes import FakeLink
 
 pytestmark = pytest.mark.timeout(500)
+LOOPBACK = ("127.0.0.1", "127.0.0.1")
 
 
 def table(first: int, rows: int) -> pa.Table:
@@ -128,58 +133,107 @@ def test_other_formats_arrive_with_sparks_options_and_what_is_broken_fails_the_t
     lake.ask("DELETE", name)
 
 
+class Partition:
+    """What a partition does with a file of 100 rows, exactly once, and the driver that it asks."""
+
+    def __init__(self, kafka: str, folder: Path) -> None:
+        pq.write_table(table(0, 100), folder / "a.parquet")
+        self.rows = pq.read_table(folder / "a.parquet").to_batches()
+        self.topic, self.offsets = create_topic(kafka), create_topic(kafka)
+        given = {
+            "name": "lake",
+            "connector.class": "SparkSource",
+            "topic": self.topic,
+            "format": "parquet",
+            "store.url": f"file://{folder}",
+            "delivery.guarantee": "exactly_once",
+        }
+        worker = {
+            "bootstrap.servers": kafka,
+            "group.id": unique("group"),
+            "offset.storage.topic": self.offsets,
+            "key.converter": JSON,
+            "value.converter": JSON,
+        }
+        command = pb.StartTask(
+            task=pb.TaskRef(connector="lake", task=0),
+            worker_config=config_to_proto(worker),
+            connector_config=config_to_proto(given),
+            task_config=config_to_proto(given),
+        )
+        self.task, self.link = SparkFilesTask(), FakeLink()
+        self.task.initialize(FakeSourceContext(given))
+        self.task.start(given)
+        (self.unit,) = self.task.plan()
+        self.driver = PartitionLine(self.link, LOOPBACK)
+        line = self.driver.line
+        self.work = UnitWork(command.SerializeToString(), [self.unit], [None], line, 7, (), "WARNING")
+
+    def replace_driver(self) -> None:
+        """End the driver, and have another."""
+        self.driver.close()
+        self.driver = PartitionLine(self.link, LOOPBACK)
+        self.work = replace(self.work, line=self.driver.line)
+
+    def read(self, process: ProcessPoolExecutor) -> UnitReport:
+        return reported(process.submit(self.work, self.rows))
+
+
+def reported(written: Future[bytes]) -> UnitReport:
+    report: UnitReport = pickle.loads(written.result(timeout=SECONDS))  # noqa: S301 - our own process wrote it
+    return report
+
+
+def stop_before_the_commit(work: UnitWork, rows: list[pa.RecordBatch]) -> bytes:
+    """Do the work, and stop this process (SIGSTOP) when there is nothing left to read."""
+
+    def stopping() -> Iterator[pa.RecordBatch]:
+        yield from rows
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    return work(stopping())
+
+
 def test_a_partition_with_an_old_plan_or_without_its_driver_sends_nothing(kafka: str, tmp_path: Path) -> None:
-    pq.write_table(table(0, 100), tmp_path / "a.parquet")
-    rows = pq.read_table(tmp_path / "a.parquet").to_batches()
-    topic, offsets = unique("spark"), unique("offsets")
-    for each in (topic, offsets):
-        create_topic(kafka, each)
-    given = {
-        "name": "lake",
-        "connector.class": "SparkSource",
-        "topic": topic,
-        "format": "parquet",
-        "store.url": f"file://{tmp_path}",
-        "delivery.guarantee": "exactly_once",
-    }
-    worker = {
-        "bootstrap.servers": kafka,
-        "group.id": unique("group"),
-        "offset.storage.topic": offsets,
-        "key.converter": JSON,
-        "value.converter": JSON,
-    }
-    command = pb.StartTask(
-        task=pb.TaskRef(connector="lake", task=0),
-        worker_config=config_to_proto(worker),
-        connector_config=config_to_proto(given),
-        task_config=config_to_proto(given),
-    )
-    task, link = SparkFilesTask(), FakeLink()
-    task.initialize(FakeSourceContext(given))
-    task.start(given)
-    (unit,) = task.plan()
-    served = PartitionLine(link)
-    work = UnitWork(command.SerializeToString(), [unit], [None], served.line, 7, (), "WARNING")
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as partition:
-
-        def read() -> PartitionFailure | None:
-            written = partition.submit(work, rows).result(timeout=SECONDS)
-            report: UnitReport = pickle.loads(written)  # noqa: S301 - our own process has written it
-            return report.failure
-
-        assert read() is None
-        assert len(consume_all(kafka, topic)) == 100
-        committed = consume_all(kafka, offsets)[-1].value() or b""  # in the same transaction
-        link.stored[partition_key(unit.partition)] = committed
-        assert task.is_done(unit, json.loads(committed))
-        assert read() is None
-        link.stored.clear()
-        served.close()
-        failure = read()
+    it = Partition(kafka, tmp_path)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        assert it.read(process).failure is None
+        assert len(consume_all(kafka, it.topic)) == 100
+        committed = consume_all(kafka, it.offsets)[-1].value() or b""  # in the same transaction
+        it.link.stored[partition_key(it.unit.partition)] = committed
+        assert it.task.is_done(it.unit, json.loads(committed))
+        assert it.read(process).failure is None
+        it.link.stored.clear()
+        it.driver.close()
+        failure = it.read(process).failure
         assert failure is not None
         assert failure.stage is Stage.START
-    assert len(consume_all(kafka, topic)) == 100
+    assert len(consume_all(kafka, it.topic)) == 100
+
+
+def test_a_partition_that_was_stopped_before_its_commit_while_its_driver_was_replaced_commits_nothing(
+    kafka: str, tmp_path: Path
+) -> None:
+    it = Partition(kafka, tmp_path)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn) as former, ProcessPoolExecutor(1, spawn) as latter:
+        zombie = psutil.Process(former.submit(os.getpid).result(timeout=SECONDS))
+        written = former.submit(stop_before_the_commit, it.work, it.rows)
+        try:
+            wait_until(lambda: zombie.status() == psutil.STATUS_STOPPED, SECONDS, "it is stopped")
+            it.replace_driver()
+            assert it.read(latter).failure is None
+            committed = [each.value() for each in consume_all(kafka, it.offsets)]
+        finally:
+            zombie.resume()
+        report = reported(written)
+    assert report.failure is not None
+    assert report.failure.stage is Stage.FLUSH
+    assert not report.offsets
+    it.driver.close()
+    assert len(committed) == 1
+    assert [each.value() for each in consume_all(kafka, it.offsets)] == committed
+    assert len(consume_all(kafka, it.topic)) == 100
 
 
 @pytest.mark.long

@@ -7,15 +7,19 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NoReturn
 
 from copycat_connect.plugin import PluginKind, PluginSpec
+from py4j.protocol import Py4JError
 
 from copycat_executor.driverhost.sink_run import spark_sink_run
 from copycat_executor.driverhost.source_run import spark_source_run
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.task_frame import TaskFrame
+from copycat_executor.spark.driver_launcher import CLUSTER_LOST
+from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.range_jobs import RangeJobs
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.state_queries import StateQueries
@@ -33,13 +37,22 @@ def main() -> NoReturn:
     # Ctrl-C reaches every process of a terminal; the executor then drains its hosts.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.load(sys.stdin)
-    spark = start_driver(given["properties"])
+    spark = _start(given["properties"])
     spark.jvm.when_ended(os._exit)
+    spark.when_stopped(partial(os._exit, CLUSTER_LOST))
     # PySpark logs every error it raises, stack traces and all; ours go to the task's status.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     run_host(HostSpec.from_json(given["spec"]), _run_maker(spark))
-    spark.jvm.stop(JVM_STOP_TIMEOUT_SECONDS)
+    spark.stop(JVM_STOP_TIMEOUT_SECONDS)
     os._exit(0)  # threads that wait for Spark must not keep the process
+
+
+def _start(properties: Mapping[str, str]) -> Spark:
+    try:
+        return start_driver(properties)
+    except Py4JError as error:
+        sys.stderr.write(f"Spark does not start the driver: {spark_reason(error)}\n")
+        os._exit(CLUSTER_LOST)
 
 
 def _run_maker(spark: Spark) -> Callable[..., TaskFrame]:

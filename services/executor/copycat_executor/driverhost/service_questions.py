@@ -31,6 +31,9 @@ from copycat_executor.pipeline.task.task_link import TaskLink, until_answered
 
 #: The longest question: a partition asks for one offset, or reports what it measured.
 _MAX_QUESTION_BYTES: Final = 1024 * 1024
+#: Who writes a line is part of what its proof is made of.
+_QUESTION: Final = b"?"
+_ANSWER: Final = b"!"
 #: So long a peer may take to ask; ours do so at once.
 _QUESTION_SECONDS: Final = 60.0
 
@@ -101,14 +104,15 @@ class DriverLine:
         self._ask(None, base64.b64encode(pickle.dumps(report)).decode())
 
     def _ask(self, keys: list[str] | None, report: str | None = None) -> Any:  # noqa: ANN401 - offsets, or nothing
-        asked = {"token": self.token, "offsets": keys, "report": report}
+        asked = {"offsets": keys, "report": report}
         with socket.create_connection((self.host, self.port)) as line, line.makefile("rwb") as file:
-            file.write(json.dumps(asked).encode() + b"\n")
+            nonce = file.readline()
+            file.write(_sealed(self.token, nonce + _QUESTION, json.dumps(asked)))
             file.flush()
             answered = file.readline()
         if not answered:
             raise ConnectError("The driver of this partition has ended")
-        answer = json.loads(answered)
+        answer = json.loads(_opened(self.token, nonce + _ANSWER, answered))
         match answer["error"]:
             case None:
                 return answer["found"]
@@ -123,28 +127,44 @@ class DriverLine:
 class PartitionLine:
     """The driver's end: answers its partitions, each in a thread of its own, until it is closed."""
 
-    def __init__(self, link: TaskLink, noted: Callable[[PartitionReport], None] | None = None) -> None:
-        """Listen, on this machine alone; `link` has the answers, and `noted` gets reports."""
+    def __init__(
+        self,
+        link: TaskLink,
+        addresses: tuple[str, str],
+        noted: Callable[[PartitionReport], None] | None = None,
+    ) -> None:
+        """Listen on the first of two addresses, which partitions reach at the second.
+
+        `link` has the answers, and `noted` gets reports.
+
+        Raises:
+            OSError: This machine does not have the address.
+        """
         token = secrets.token_urlsafe(32)
+        (family, _, _, _, place), *_ = socket.getaddrinfo(addresses[0], 0, type=socket.SOCK_STREAM)
 
         class Answer(StreamRequestHandler):
             timeout = _QUESTION_SECONDS
 
             def handle(self) -> None:
-                asked = json.loads(self.rfile.readline(_MAX_QUESTION_BYTES))
-                if not hmac.compare_digest(asked["token"], token):
-                    return
-                if asked["report"] is not None and noted is not None:
+                nonce = secrets.token_urlsafe(32).encode() + b"\n"
+                self.wfile.write(nonce)
+                asked = json.loads(
+                    _opened(token, nonce + _QUESTION, self.rfile.readline(_MAX_QUESTION_BYTES))
+                )
+                answer: dict[str, Any] = {"error": None, "found": None}
+                if noted is not None and asked["report"] is not None:
                     # Whoever knows the token is a partition of ours, and has written it.
                     noted(pickle.loads(base64.b64decode(asked["report"])))  # noqa: S301
-                    answer: dict[str, Any] = {"error": None, "found": None}
                 else:
                     answer = _answer(link, asked["offsets"])
-                self.wfile.write(json.dumps(answer).encode() + b"\n")
+                self.wfile.write(_sealed(token, nonce + _ANSWER, json.dumps(answer)))
 
-        self._server = _Server(("127.0.0.1", 0), Answer)
-        host, port = self._server.socket.getsockname()
-        self.line = DriverLine(host, port, token)
+        class Server(_Server):
+            address_family = family
+
+        self._server = Server(place, Answer)
+        self.line = DriverLine(addresses[1], self._server.server_address[1], token)
         threading.Thread(target=self._server.serve_forever, name="partition-line", daemon=True).start()
 
     def close(self) -> None:
@@ -160,6 +180,29 @@ class _Server(ThreadingTCPServer):
 
     def handle_error(self, *_: object) -> None:
         """Say nothing: a partition that has ended hears no answer, and a stranger gets none."""
+
+
+def _sealed(token: str, nonce: bytes, text: str) -> bytes:
+    """Return a line that only who knows the token writes; the token itself does not travel."""
+    return _proof(token, nonce, text.encode()) + b" " + text.encode() + b"\n"
+
+
+def _opened(token: str, nonce: bytes, line: bytes) -> bytes:
+    """Return the text of such a line.
+
+    Raises:
+        ConnectError: A stranger has written it.
+    """
+    proof, _, text = line.removesuffix(b"\n").partition(b" ")
+    if not hmac.compare_digest(proof, _proof(token, nonce, text)):
+        raise ConnectError(
+            "Somebody else than the driver of this partition, or than a partition, has written"
+        )
+    return text
+
+
+def _proof(token: str, nonce: bytes, text: bytes) -> bytes:
+    return hmac.new(token.encode(), nonce + text, "sha256").hexdigest().encode()
 
 
 def _answer(link: TaskLink, keys: list[str] | None) -> dict[str, Any]:

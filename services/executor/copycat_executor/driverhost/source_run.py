@@ -99,8 +99,10 @@ class SparkSourceLoop:
         self._task = task
         self._questions = ServiceQuestions(link, control, calls)
         self._reading_failed: PartitionFailure | None = None
-        self._topics = DriverTopics(order, surroundings, control, link, self._note_failure)
-        self._line = PartitionLine(link) if guarantee is Guarantee.EXACTLY_ONCE else None
+        self._topics = DriverTopics(
+            order, surroundings, control, link, self._note_failure, jobs.addresses
+        )
+        self._line = PartitionLine(link, jobs.addresses) if guarantee is Guarantee.EXACTLY_ONCE else None
         self._queries, self._fence = queries, fence
         self._failed_plugins = tuple(failed_entry_points(surroundings.plugins.unloadable).items())
         self._stream: StreamRun | None = None

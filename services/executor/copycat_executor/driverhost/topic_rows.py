@@ -121,10 +121,15 @@ class DriverTopics:
         control: TaskControl,
         link: TaskLink,
         failed: Callable[[PartitionFailure], None],
+        addresses: tuple[str, str],
     ) -> None:
-        """Connect when something is asked; `failed` hears, from another thread, why reading failed."""
+        """Connect when something is asked.
+
+        `failed` hears, from another thread, why reading failed; partitions report at these addresses
+        (`PartitionLine`).
+        """
         self._order, self._surroundings, self._control = order, surroundings, control
-        self._link, self._failed = link, failed
+        self._link, self._failed, self._addresses = link, failed, addresses
         self._line: PartitionLine | None = None
         self._bounds: RecordReading | None = None
 
@@ -166,7 +171,7 @@ class DriverTopics:
 
     def _reads(self, rows: RowsOfRecords) -> TopicReads:
         if self._line is None:
-            self._line = PartitionLine(self._link, self._noted)
+            self._line = PartitionLine(self._link, self._addresses, self._noted)
         return TopicReads(
             self._order.command,
             self._line.line,

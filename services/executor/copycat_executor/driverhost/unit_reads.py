@@ -52,6 +52,10 @@ class PartitionJobs(Protocol):
     def session(self) -> Any:  # noqa: ANN401 - Spark's
         """The Spark session of this driver, in which units are made to frames."""
 
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """The address on which this driver listens, and the one at which its partitions reach it."""
+
     def run(
         self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:

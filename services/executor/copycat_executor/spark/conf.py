@@ -6,18 +6,16 @@ import os
 import sys
 from collections.abc import Mapping
 
-from copycat_executor.settings import DEFAULT_DRIVER_MEMORY, DRIVER_MEMORY
+from copycat_executor.settings import DEFAULT_DRIVER_MEMORY, DRIVER_MASTER, DRIVER_MEMORY
 
 MASTER = "spark.master"
 PREFIX = "spark."
 #: Keys of ours that Spark need not see.
-OWN = ("spark.java.home", "spark.class.archive.dir", "spark.drivers.max", DRIVER_MEMORY)
-LOCAL = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    # Other users of this machine reach the driver's ports, too; Spark makes the secret by itself.
-    "spark.authenticate": "true",
-}
+OWN = ("spark.java.home", "spark.class.archive.dir", "spark.drivers.max", DRIVER_MASTER, DRIVER_MEMORY)
+#: Other users of this machine reach the ports of a local session, too; Spark makes the secret by itself.
+GUARDED = {"spark.authenticate": "true"}
+#: Nobody else has to reach a local session, whatever addresses are set for those on a cluster.
+LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 #: Jobs, stages, tasks and queries the driver remembers.
 RETAINED_IN_UI = "20"
 DEFAULTS = {
@@ -53,7 +51,6 @@ DRIVER_SLOTS = 64
 _ANY_SIZE = str(1 << 60)
 #: A file is read in one partition, in its order; what fails is repeated by us, who know the offsets.
 DRIVER = {
-    MASTER: f"local[{DRIVER_SLOTS}]",
     "spark.app.name": "copycat-driver",
     "spark.speculation": "false",
     "spark.python.worker.reuse": "true",
@@ -63,6 +60,10 @@ DRIVER = {
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
+    # Types of Parquet that Spark otherwise refuses: times of day, and moments in nanoseconds, which it hands
+    # out as numbers.
+    "spark.sql.timeType.enabled": "true",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.files.maxPartitionBytes": _ANY_SIZE,
     "spark.sql.files.openCostInBytes": _ANY_SIZE,
@@ -72,6 +73,20 @@ DRIVER = {
     # Plans are compiled and run for long: unlike the JVM of hosts it takes the better compiler.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4 -XX:+ExitOnOutOfMemoryError -XX:NewRatio=2",
 }
+#: On a cluster a driver has an executor of one core for each partition that works, and gives those back that
+#: had nothing to do for a minute: it need not know `tasks.max`, which may change, and holds no idle core.
+ON_CLUSTER = {
+    "spark.cores.max": str(DRIVER_SLOTS),
+    "spark.executor.cores": "1",
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.maxExecutors": str(DRIVER_SLOTS),
+}
+#: What the worker may set otherwise there.
+ON_CLUSTER_UNLESS_SET = {
+    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:NewRatio=2",
+    "spark.dynamicAllocation.initialExecutors": "1",  # comes up while the driver does
+    "spark.dynamicAllocation.executorIdleTimeout": "60s",
+}
 
 
 def default_slots() -> int:
@@ -79,10 +94,15 @@ def default_slots() -> int:
     return max(8, 4 * (os.cpu_count() or 1))
 
 
+def is_local(master: str) -> bool:
+    """Return whether a master of Spark is this machine, and no cluster."""
+    return master.startswith("local")
+
+
 def slots_of(properties: Mapping[str, str]) -> int:
     """Return how many hosts may run at a time: the N of `local[N]`, on a cluster `spark.cores.max`."""
     master = properties.get(MASTER, "")
-    if master.startswith("local"):
+    if is_local(master):
         inner = master.removeprefix("local[").rstrip("]").split(",")[0]
     else:
         inner = properties.get("spark.cores.max", "")
@@ -92,25 +112,32 @@ def slots_of(properties: Mapping[str, str]) -> int:
 def session_conf(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the session's configuration: our defaults, then whatever `spark.*` the worker sets."""
     given = {key: value for key, value in properties.items() if key.startswith(PREFIX) and key not in OWN}
-    master = given.get(MASTER, f"local[{default_slots()}]")
-    where = LOCAL if master.startswith("local") else {}
-    return {MASTER: master, **where, **DEFAULTS, **given}
+    conf = {MASTER: f"local[{default_slots()}]", **DEFAULTS, **given}
+    return {**GUARDED, **conf, **LOOPBACK} if is_local(conf[MASTER]) else conf
 
 
 def driver_conf(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the configuration of the session of a driver, which runs on this machine."""
+    """Return the configuration of the session of a driver.
+
+    Its partitions run where `spark.drivers.master` says, else on the cluster on which hosts run, else here.
+    """
     memory = properties.get(DRIVER_MEMORY) or DEFAULT_DRIVER_MEMORY
-    given = {key: value for key, value in properties.items() if key != MASTER}
-    return {**session_conf(given), **LOCAL, **DRIVER, "spark.driver.memory": memory}
+    master = properties.get(DRIVER_MASTER) or properties.get(MASTER, "local")
+    if is_local(master) and not properties.get(DRIVER_MASTER):
+        master = f"local[{DRIVER_SLOTS}]"  # not the number of hosts
+    conf = {**session_conf({**properties, MASTER: master}), **DRIVER, "spark.driver.memory": memory}
+    if is_local(master):
+        return conf
+    return {**ON_CLUSTER_UNLESS_SET, **conf, **ON_CLUSTER, "spark.executor.memory": memory}
 
 
 def python_of_hosts(conf: Mapping[str, str], environment: Mapping[str, str]) -> str:
-    """Return the Python program that runs the hosts, for the configuration of a session.
+    """Return the Python program that runs hosts and partitions, for the configuration of a session.
 
     On this machine it is the one that runs the executor, with its packages and plugins: a `PYSPARK_PYTHON`
     that is set for other programs of the user would lead to another. On a cluster that variable names it.
     """
     default = sys.executable
-    if not conf[MASTER].startswith("local"):
+    if not is_local(conf[MASTER]):
         default = environment.get("PYSPARK_PYTHON", default)
     return conf.get("spark.pyspark.python", default)

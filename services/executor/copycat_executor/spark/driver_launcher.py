@@ -16,6 +16,8 @@ from copycat_executor.taskhost.spec import HostSpec
 MODULE: Final = "copycat_executor.driverhost"
 #: How the JVM of a driver ends when its heap is full (`ExitOnOutOfMemoryError`), and the driver with it.
 OUT_OF_MEMORY: Final = 3
+#: How a driver ends when Spark does not start it, or its cluster has given it up.
+CLUSTER_LOST: Final = 4
 
 
 class DriverLauncher:
@@ -76,5 +78,10 @@ def _reason(code: int) -> str | None:
     if code == OUT_OF_MEMORY:
         return (
             "the JVM of its driver of Spark ran out of memory: raise the worker property spark.drivers.memory"
+        )
+    if code == CLUSTER_LOST:
+        return (
+            "Spark did not start its driver, or has ended what ran for it; the log says why: does the "
+            "cluster answer at the worker property spark.drivers.master, or at spark.master?"
         )
     return f"its driver of Spark ended with exit code {code}" if code else None

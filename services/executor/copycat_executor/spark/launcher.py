@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from copycat_executor.pipes.processor_time import process_seconds, thread_seconds
+from copycat_executor.spark.conf import is_local
 from copycat_executor.spark.session import Spark
 from copycat_executor.spark.worker import run
 from copycat_executor.taskhost.spec import HostSpec
@@ -64,7 +65,7 @@ class SparkLauncher:
     @property
     def _here(self) -> bool:
         """Whether hosts run on this machine."""
-        return (self._spark.context.master or "").startswith("local")
+        return is_local(self._spark.context.master or "")
 
     def close(self) -> None:
         """Kill no more; hosts end with the session."""

@@ -40,6 +40,7 @@ class RangeJobs:
         try:
             reports: list[bytes] = context.parallelize(works, len(works)).map(_report_of).collect()
         except (PySparkException, Py4JError, OSError) as error:
+            self._spark.look()
             raise JobLostError(spark_reason(error)) from error
         finally:
             context.removeJobTag(tag)

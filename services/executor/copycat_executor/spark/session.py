@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
+from typing import Any, Final
 
 from copycat_connect.java_runtime import Java
 from py4j.protocol import INPUT_CONVERTER, Py4JError
@@ -19,6 +23,9 @@ from copycat_executor.spark.conf import driver_conf, python_of_hosts, session_co
 from copycat_executor.spark.jvm import STOP_TIMEOUT_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
 
+#: Between two looks whether a context has ended under us.
+_LOOK_SECONDS: Final = 2.0
+
 
 class Spark:
     """A context and the JVM under it."""
@@ -26,11 +33,40 @@ class Spark:
     def __init__(self, jvm: SparkJvm, context: SparkContext) -> None:
         self.jvm = jvm
         self.context = context
+        self._stopped: Callable[[], None] | None = None
 
     @cached_property
     def session(self) -> SparkSession:
         """The session for DataFrames, made when it is first asked for: hosts need none."""
         return SparkSession(self.context)
+
+    @cached_property
+    def addresses(self) -> tuple[str, str]:
+        """The address on which Spark's driver listens, and the one at which its executors reach it."""
+        package = self.context._jvm.org.apache.spark.internal.config  # type: ignore[union-attr]
+        keys = getattr(getattr(package, "package$"), "MODULE$")
+        conf = self._scala.conf()
+        return str(conf.get(keys.DRIVER_BIND_ADDRESS())), str(conf.get(keys.DRIVER_HOST_ADDRESS()))
+
+    def when_stopped(self, stopped: Callable[[], None]) -> None:
+        """Call `stopped`, from any thread, when the context ends under us, since its cluster gives it up."""
+        self._stopped = stopped
+        threading.Thread(target=self._look_on, name="spark-context-watch", daemon=True).start()
+
+    def look(self) -> None:
+        """See whether it has, before a job that failed is taken for the reason."""
+        with suppress(Py4JError, OSError, AttributeError):  # its JVM is gone, which somebody else watches
+            if self._stopped is not None and self._scala.isStopped():
+                self._stopped()
+
+    def _look_on(self) -> None:
+        while self._stopped is not None:
+            time.sleep(_LOOK_SECONDS)
+            self.look()
+
+    @property
+    def _scala(self) -> Any:  # noqa: ANN401 - Spark's own context
+        return self.context._jsc.sc()  # noqa: SLF001
 
     def ask(self) -> object:
         """Call into the JVM and return what it answers, which waits for as long as it hangs.
@@ -42,6 +78,7 @@ class Spark:
 
     def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
         """End all jobs, hosts among them, and the JVM; it by force when it takes longer than `seconds`."""
+        self._stopped = None
         try:
             self.context.stop()
         except (PySparkException, Py4JError, OSError):

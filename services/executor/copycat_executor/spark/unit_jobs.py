@@ -53,6 +53,11 @@ class UnitJobs:
         """The Spark session of this driver, in which units are made to frames."""
         return self._spark.session
 
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """The address on which this driver listens, and the one at which its partitions reach it."""
+        return self._spark.addresses
+
     def run(
         self, begin: Callable[[], tuple[Any, Work]], query: RowQuery | None, tag: str, *, repeatable: bool
     ) -> bytes:
@@ -80,10 +85,12 @@ class UnitJobs:
                     read = self._queries.select(read, query, repeatable=repeatable)
                 rows = map_arrow(read.coalesce(1), partial(_in_partition, work), REPORT_COLUMNS)
             except (PySparkException, Py4JError) as error:
+                self._spark.look()
                 raise ConnectError(f"Spark cannot read it: {spark_reason(error)}") from error
             try:
                 found = rows.collect()
             except (PySparkException, Py4JError, OSError) as error:
+                self._spark.look()
                 raise UnitLostError(spark_reason(error)) from error
         finally:
             context.removeJobTag(tag)

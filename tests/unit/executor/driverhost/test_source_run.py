@@ -14,12 +14,11 @@ import pytest
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_executor.driverhost.partition_work import PartitionFailure
-from copycat_executor.driverhost.service_questions import PartitionLine
 from copycat_executor.driverhost.source_run import SparkSourceLoop
 from copycat_executor.driverhost.unit_reads import GROUP_BYTES, LANES
 from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
@@ -95,6 +94,7 @@ class World:
     """A run, and the jobs that it has Spark do (`Jobs`): `outcome` says how each ends."""
 
     session = None
+    addresses = ("127.0.0.1", "localhost")
     made: ClassVar[list[World]] = []
 
     def __init__(self, spec: PluginSpec = SPEC, /, **config: str) -> None:
@@ -302,20 +302,6 @@ def test_exactly_once_a_partition_that_is_replaced_ends_the_task_without_a_word(
     it.outcome = outcome
     with pytest.raises(StaleTaskError):
         it.go(lambda: False)
-
-
-def test_a_driver_says_why_it_has_no_answer_and_none_to_strangers_and_none_when_it_has_ended() -> None:
-    link = FakeLink(away=1, fences=[ConnectError("the brokers refuse")])
-    served = PartitionLine(link)
-    with pytest.raises(RetriableError, match="away"):
-        served.line.source_offsets([b"{}"])
-    with pytest.raises(ConnectError, match="the brokers refuse"):
-        served.line.await_fence()
-    with pytest.raises(ConnectError, match="has ended"):
-        replace(served.line, token="another").await_fence()
-    served.close()
-    with pytest.raises(OSError, match="refused"):
-        served.line.await_fence()
 
 
 def test_a_lost_unit_is_read_again() -> None:

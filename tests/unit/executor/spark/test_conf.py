@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from copycat_connect.errors import ConfigError
 from copycat_connect.java_runtime import ClassArchive, Java, NoJavaError
+from copycat_executor.settings import OF_CHILDREN
 from copycat_executor.spark.archive import archive_file, use_options
 from copycat_executor.spark.command import command_line, find_java
 from copycat_executor.spark.conf import default_slots, driver_conf, python_of_hosts, session_conf, slots_of
@@ -101,15 +103,42 @@ def test_on_a_cluster_the_environment_names_the_python_of_hosts() -> None:
     assert python_of_hosts(cluster, {}) == sys.executable
 
 
-def test_a_driver_runs_here_with_its_own_memory_and_repeats_nothing() -> None:
-    conf = driver_conf({"spark.master": "spark://a:1", "spark.drivers.memory": "2g", "spark.sql.x": "y"})
-    assert conf["spark.master"].startswith("local[")
+def test_a_driver_has_its_own_memory_and_repeats_nothing() -> None:
+    conf = driver_conf({"spark.drivers.memory": "2g", "spark.sql.x": "y", "spark.master": "local[4]"})
+    assert conf["spark.master"] == "local[64]"
     assert conf["spark.driver.bindAddress"] == "127.0.0.1"
     assert conf["spark.driver.memory"] == "2g"
     assert conf["spark.sql.x"] == "y"
     assert conf["spark.task.maxFailures"] == "1"
     assert conf["spark.speculation"] == "false"
     assert "spark.drivers.memory" not in conf
+
+
+def test_on_a_cluster_a_driver_takes_one_core_for_each_partition_that_works() -> None:
+    given = {"spark.master": "spark://a:1", "spark.driver.host": "b", "spark.drivers.memory": "2g"}
+    conf = driver_conf({**given, "spark.cores.max": "2", "spark.executor.cores": "2"})
+    assert (conf["spark.master"], conf["spark.driver.host"]) == ("spark://a:1", "b")
+    assert (conf["spark.executor.cores"], conf["spark.executor.memory"]) == ("1", "2g")
+    assert conf["spark.dynamicAllocation.enabled"] == "true"
+    assert conf["spark.cores.max"] == conf["spark.dynamicAllocation.maxExecutors"] == "64"
+    assert conf["spark.task.maxFailures"] == "1"
+
+
+def test_drivers_may_use_a_cluster_while_hosts_run_here() -> None:
+    given = {"spark.drivers.master": "spark://a:1", "spark.driver.host": "b"}
+    assert driver_conf(given)["spark.master"] == "spark://a:1"
+    assert driver_conf(given)["spark.driver.host"] == "b"
+    assert session_conf(given)["spark.master"].startswith("local[")
+    assert session_conf(given)["spark.driver.host"] == "127.0.0.1"
+    here = {"spark.master": "spark://a:1", "spark.drivers.master": "local[3]"}
+    assert driver_conf(here)["spark.master"] == "local[3]"
+    assert session_conf(here)["spark.master"] == "spark://a:1"
+
+
+@pytest.mark.parametrize("master", ["sc://a:1", "spark", "local[x]", "a:7077"])
+def test_a_master_of_drivers_that_spark_would_not_know_is_named(master: str) -> None:
+    with pytest.raises(ConfigError, match=r"spark\.drivers\.master.*spark://HOST:7077"):
+        OF_CHILDREN.parse({"spark.drivers.master": master})
 
 
 OWNER = """

@@ -141,7 +141,7 @@ class PartitionLine:
             OSError: This machine does not have the address.
         """
         token = secrets.token_urlsafe(32)
-        (family, _, _, _, place), *_ = socket.getaddrinfo(addresses[0], 0, type=socket.SOCK_STREAM)
+        (family, *_), *_ = socket.getaddrinfo(addresses[0], 0, type=socket.SOCK_STREAM)
 
         class Answer(StreamRequestHandler):
             timeout = _QUESTION_SECONDS
@@ -163,7 +163,7 @@ class PartitionLine:
         class Server(_Server):
             address_family = family
 
-        self._server = Server(place, Answer)
+        self._server = Server((addresses[0], 0), Answer)
         self.line = DriverLine(addresses[1], self._server.server_address[1], token)
         threading.Thread(target=self._server.serve_forever, name="partition-line", daemon=True).start()
 

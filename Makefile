@@ -23,7 +23,7 @@ RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 ALL := $(FAST) tests/integration tests/compat tests/chaos
 
-.PHONY: help setup demo up test test-long test-fast test-integration test-compat test-chaos record-answers e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-long test-fast test-integration test-compat test-chaos record-answers e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix spark-rounds recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ $(SCHEMAS):
 
 crash-matrix: setup ## Strike a running system 200 times, count lost and repeated records; about half an hour.
 	@$(VENV)/python -m tools.crash_matrix
+
+spark-rounds: setup ## Strike drivers of Spark and what they depend on, count every record; about half an hour.
+	@$(VENV)/python -m tools.spark_rounds
 
 recovery-table: setup ## Have a running system suffer each failure once, measure what it costs; about half an hour.
 	@$(VENV)/python -m tools.recovery_table

@@ -24,6 +24,8 @@ from copycat_executor.spark.session import Spark
 
 _REPORT: Final = "report"
 REPORT_COLUMNS: Final = StructType([StructField(_REPORT, BinaryType())])
+#: What Spark says of a task whose executor has ended.
+_LOST: Final = "ExecutorLostFailure"
 _ALL: Final = "SELECT * FROM records"
 
 
@@ -86,6 +88,8 @@ class UnitJobs:
                 rows = map_arrow(read.coalesce(1), partial(_in_partition, work), REPORT_COLUMNS)
             except (PySparkException, Py4JError) as error:
                 self._spark.look()
+                if _LOST in str(error):  # while it looked at the columns
+                    raise UnitLostError(spark_reason(error)) from error
                 raise ConnectError(f"Spark cannot read it: {spark_reason(error)}") from error
             try:
                 found = rows.collect()

@@ -1,0 +1,23 @@
+"""Two rounds of `make spark-rounds` for each connector on Spark: those that its own tests leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from copycat_testkit.arrivals import Tally
+
+from tools.spark_rounds.flows import FLOWS
+from tools.spark_rounds.rounds import run, running
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
+
+
+@pytest.mark.parametrize("kind", FLOWS)
+def test_executors_that_are_killed_or_frozen_lose_and_repeat_nothing(kind: str, tmp_path: Path) -> None:
+    with running(tmp_path, kind) as flow:
+        for victim in ("kill executor", "freeze whole worker"):
+            outcome = run(flow, victim, Random(victim))  # noqa: S311 - drawn faults are no secrets
+            assert not outcome.stuck
+            assert outcome.tallies == {kind: Tally()}

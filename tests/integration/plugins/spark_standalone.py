@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import httpx2
 import psutil
@@ -19,6 +20,8 @@ from copycat_testkit.processes import command_line
 
 READY_SECONDS: Final = 120.0
 LEAN: Final = ("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_FORM: Final = re.compile('<form action="app/kill/".*?</form>', re.DOTALL)
+_INPUT: Final = re.compile('name="(.*?)" value="(.*?)"')
 #: What an executor's JVM runs.
 EXECUTOR: Final = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
@@ -80,12 +83,15 @@ class SparkStandalone:
         """Stop."""
         self._running.close()
 
-    def restart_master(self) -> None:
-        """Kill the master and start another, which knows of no application."""
-        self._master.kill()
-        (self._master.folder / "log").unlink()
-        self._master.folder.rmdir()
-        self._master.start()
+    def kill_applications(self) -> None:
+        """Do what an administrator does on the master's page: send the form that kills each."""
+        with httpx2.Client(base_url=f"http://{LOOPBACK}:{self._master.page}", timeout=30) as page:
+            forms = _FORM.findall(page.get("/").text)
+            assert forms, "no application runs"
+            for form in forms:
+                page.post(
+                    "/app/kill/", data=dict(_INPUT.findall(form)), follow_redirects=True
+                ).raise_for_status()
 
     def worker_of(self, place: str) -> int:
         """Return the number of the worker whose executor worked in a folder."""
@@ -99,5 +105,7 @@ class SparkStandalone:
         return [process for process in below if EXECUTOR in command_line(process)]
 
     def _alive(self) -> int:
-        state = httpx2.get(f"http://{LOOPBACK}:{self._master.page}/json/", timeout=30).json()
-        return sum(worker["state"] == "ALIVE" for worker in state["workers"])
+        return sum(worker["state"] == "ALIVE" for worker in self._state()["workers"])
+
+    def _state(self) -> Any:
+        return httpx2.get(f"http://{LOOPBACK}:{self._master.page}/json/", timeout=30).json()

@@ -81,7 +81,8 @@ def _reason(code: int) -> str | None:
         )
     if code == CLUSTER_LOST:
         return (
-            "Spark did not start its driver, or has ended what ran for it; the log says why: does the "
-            "cluster answer at the worker property spark.drivers.master, or at spark.master?"
+            "Spark did not start its driver, has ended what ran for it, or gave it no executor for minutes; "
+            "the log says why: does the cluster of the worker property spark.drivers.master, or of "
+            "spark.master, answer, and has it a free core?"
         )
     return f"its driver of Spark ended with exit code {code}" if code else None

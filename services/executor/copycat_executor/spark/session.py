@@ -19,12 +19,14 @@ from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
 
 from copycat_executor.spark.archive import use_options
 from copycat_executor.spark.command import command_line, find_java
-from copycat_executor.spark.conf import driver_conf, python_of_hosts, session_conf
+from copycat_executor.spark.conf import driver_conf, is_local, python_of_hosts, session_conf
 from copycat_executor.spark.jvm import STOP_TIMEOUT_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
 
 #: Between two looks whether a context has ended under us.
 _LOOK_SECONDS: Final = 2.0
+#: So long jobs wait for the first executor: a cluster may have to start a machine, or fetch an image.
+_NO_EXECUTOR_SECONDS: Final = 300.0
 
 
 class Spark:
@@ -49,20 +51,35 @@ class Spark:
         return str(conf.get(keys.DRIVER_BIND_ADDRESS())), str(conf.get(keys.DRIVER_HOST_ADDRESS()))
 
     def when_stopped(self, stopped: Callable[[], None]) -> None:
-        """Call `stopped`, from any thread, when the context ends under us, since its cluster gives it up."""
+        """Call `stopped`, from any thread, when the context ends under us or its jobs get no executor for long.
+
+        Its cluster has given it up then, or a master that was started anew does not know it.
+        """
         self._stopped = stopped
         threading.Thread(target=self._look_on, name="spark-context-watch", daemon=True).start()
 
     def look(self) -> None:
-        """See whether it has, before a job that failed is taken for the reason."""
+        """See whether it has ended, before a job that failed is taken for the reason."""
         with suppress(Py4JError, OSError, AttributeError):  # its JVM is gone, which somebody else watches
             if self._stopped is not None and self._scala.isStopped():
                 self._stopped()
 
     def _look_on(self) -> None:
+        served = time.monotonic()
         while self._stopped is not None:
             time.sleep(_LOOK_SECONDS)
             self.look()
+            if not self._lacks_executors():
+                served = time.monotonic()
+            elif time.monotonic() - served > _NO_EXECUTOR_SECONDS and self._stopped is not None:
+                self._stopped()
+
+    def _lacks_executors(self) -> bool:
+        """Return whether there are jobs, and nothing but the driver itself."""
+        with suppress(Py4JError, OSError, AttributeError):
+            if not is_local(self.context.master or "") and self._scala.getExecutorMemoryStatus().size() <= 1:
+                return bool(self.context.statusTracker().getActiveJobsIds())
+        return False
 
     @property
     def _scala(self) -> Any:  # noqa: ANN401 - Spark's own context

@@ -12,14 +12,13 @@ from functools import partial
 from typing import Any, Final, NoReturn
 
 from copycat_connect.plugin import PluginKind, PluginSpec
-from py4j.protocol import Py4JError
 
+from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.driverhost.sink_run import spark_sink_run
 from copycat_executor.driverhost.source_run import spark_source_run
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.task_frame import TaskFrame
 from copycat_executor.spark.driver_launcher import CLUSTER_LOST
-from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.range_jobs import RangeJobs
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.state_queries import StateQueries
@@ -50,8 +49,8 @@ def main() -> NoReturn:
 def _start(properties: Mapping[str, str]) -> Spark:
     try:
         return start_driver(properties)
-    except Py4JError as error:
-        sys.stderr.write(f"Spark does not start the driver: {spark_reason(error)}\n")
+    except SparkLostError as error:
+        sys.stderr.write(f"{error}\n")
         os._exit(CLUSTER_LOST)
 
 

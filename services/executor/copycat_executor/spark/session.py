@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
 
+from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.spark.archive import use_options
 from copycat_executor.spark.command import command_line, find_java
 from copycat_executor.spark.conf import driver_conf, is_local, python_of_hosts, session_conf
@@ -51,7 +52,7 @@ class Spark:
         return str(conf.get(keys.DRIVER_BIND_ADDRESS())), str(conf.get(keys.DRIVER_HOST_ADDRESS()))
 
     def when_stopped(self, stopped: Callable[[], None]) -> None:
-        """Call `stopped`, from any thread, when the context ends under us or its jobs get no executor for long.
+        """Call `stopped`, from any thread, when the context ends under us or its jobs long get no executor.
 
         Its cluster has given it up then, or a master that was started anew does not know it.
         """
@@ -124,10 +125,13 @@ def start_driver(properties: Mapping[str, str]) -> Spark:
 
     Raises:
         NoJavaError: There is no Java.
-        SparkLostError: The JVM did not come up.
+        SparkLostError: The JVM or the context did not come up, as where no cluster answers.
     """
     java = find_java(properties)
-    return start_context(java, driver_conf(properties), use_options(java, properties))
+    try:
+        return start_context(java, driver_conf(properties), use_options(java, properties))
+    except Py4JError as error:
+        raise SparkLostError(f"Spark does not start the driver: {error}") from error
 
 
 def start_context(

@@ -9,7 +9,7 @@ import pytest
 from copycat_testkit.arrivals import Tally
 
 from tools.spark_rounds.flows import FLOWS
-from tools.spark_rounds.rounds import run, running
+from tools.spark_rounds.rounds import end, run, running
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 
@@ -21,3 +21,4 @@ def test_executors_that_are_killed_or_frozen_lose_and_repeat_nothing(kind: str, 
             outcome = run(flow, victim, Random(victim))  # noqa: S311 - drawn faults are no secrets
             assert not outcome.stuck
             assert outcome.tallies == {kind: Tally()}
+        assert end(flow) == Tally()

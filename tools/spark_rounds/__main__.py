@@ -9,13 +9,12 @@ from pathlib import Path
 from random import Random
 
 from copycat_embedded.jars import ensure_jars
-from copycat_testkit.arrivals import Tally
 from rich.console import Console
 
 from tools.crash_matrix import report
 from tools.crash_matrix.rounds import Outcome
 from tools.spark_rounds.flows import FLOWS
-from tools.spark_rounds.rounds import rounds, running
+from tools.spark_rounds.rounds import end, rounds, running
 
 WIDE = 180
 
@@ -40,8 +39,7 @@ def _strike(kind: str, wanted: argparse.Namespace, console: Console) -> bool:
                 report.save(outcomes, Path("build") / f"{kind}_rounds.json")
                 line = f"{len(outcomes)}: {outcome.case}: {outcome.seconds:.1f} s, {outcome.tallies[kind]}"
                 console.print(line, outcome.stuck, *outcome.forgotten, markup=False, soft_wrap=True)
-            records = flow.fed
-    last = {kind: Tally()}
+            last, records = {kind: end(flow)}, flow.fed
     console.print(report.table(outcomes, last, [kind], records))
     return report.kept(outcomes, last, [kind])
 

@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_testkit.arrivals import Tally
 from copycat_testkit.counted_system import CountedSystem
 from copycat_testkit.eventually import wait
 
@@ -85,3 +86,16 @@ def run(flow: Flow, victim: str, random: Random) -> Outcome:
         wait(flow.has_all, AGAIN_SECONDS, "numbers do not flow after a restart either")
     seconds = time.monotonic() - began
     return Outcome(Case(victim, moment), seconds, {flow.name: flow.tally().since(before)}, stuck, forgotten)
+
+
+def end(flow: Flow) -> Tally:
+    """Stop the connector in good order; returns what that lost or repeated."""
+    before, system = flow.tally(), flow.system
+    system.ask("PUT", f"/connectors/{flow.name}/stop")
+    wait(lambda: not _runs(system), AGAIN_SECONDS, "a task did not end")
+    wait(system.reader.at_end, AGAIN_SECONDS, "the topic could not be read to its end")
+    return flow.tally().since(before)
+
+
+def _runs(system: CountedSystem) -> bool:
+    return any("task" in each for worker in system.ask("GET", "/workers") for each in worker["held"])

@@ -118,7 +118,8 @@ class TestSparkQuery(TestSparkSource):
             _surroundings(),
             TaskControl(),
             FakeLink(),
-            lambda failure: pytest.fail(str(failure)),
+            failed=lambda failure: pytest.fail(str(failure)),
+            addresses=self.spark.addresses,
         )
         self.topics.append(topics)
         vars(context)["topics"] = topics

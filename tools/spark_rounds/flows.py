@@ -143,5 +143,44 @@ class SinkFlow(FeedsTopic, ArrivesInTable):
     }
 
 
-#: A connector that reads a topic and writes one is `(FeedsTopic, ArrivesInTopic)` with a configuration.
-FLOWS: Final[Mapping[str, type[Flow]]] = {flow.name: flow for flow in (SourceFlow, SinkFlow)}
+#: Numbers in, their texts out: read by SparkQuery as structs.
+QUERY: Final = {
+    "connector.class": "SparkQuery",
+    "input.columns": "id BIGINT",
+    "input.value.converter": JSON,
+    "input.value.converter.schemas.enable": "true",
+    "input.max.records": "4000",
+    "value.converter": STRING,
+}
+
+
+class QueryFlow(FeedsTopic, ArrivesInTopic):
+    """SparkQuery without state: a topic in, a topic out."""
+
+    name = "spark_query"
+    config: Mapping[str, str] = {
+        **QUERY,
+        "topic": name,
+        "input.topics": f"in-{name}",
+        "sql": "SELECT CAST(id AS STRING) AS value FROM records",
+    }
+
+
+class StateFlow(FeedsTopic, ArrivesInTopic):
+    """SparkQuery with state: each number is a group, which is given once."""
+
+    name = "spark_state"
+    config: Mapping[str, str] = {
+        **QUERY,
+        "topic": name,
+        "input.topics": f"in-{name}",
+        "sql": "SELECT CAST(id AS STRING) AS value FROM records GROUP BY id",
+        "output.mode": "update",
+        "state.interval.ms": "100",
+        "state.url": "file://{folder}/state",
+    }
+
+
+FLOWS: Final[Mapping[str, type[Flow]]] = {
+    flow.name: flow for flow in (SourceFlow, SinkFlow, QueryFlow, StateFlow)
+}

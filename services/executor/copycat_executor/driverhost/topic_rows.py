@@ -120,6 +120,7 @@ class DriverTopics:
         surroundings: HostSurroundings,
         control: TaskControl,
         link: TaskLink,
+        *,
         failed: Callable[[PartitionFailure], None],
         addresses: tuple[str, str],
     ) -> None:

@@ -100,6 +100,7 @@ class StateQueries:
         """Return why the query has ended by itself; None while it runs."""
         if self._query.isActive:
             return None
+        self._spark.look()
         error = self._query.exception()
         return "it ended" if error is None else spark_reason(error)
 
@@ -127,6 +128,7 @@ class StateQueries:
                 )
             found = map_arrow(rows, _InSlots(tuple(works)), REPORT_COLUMNS).collect()
         except (PySparkException, Py4JError, OSError) as error:
+            self._spark.look()
             raise UnitLostError(spark_reason(error)) from error
         finally:
             context.removeJobTag(tag)

@@ -19,6 +19,7 @@ from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
 from copycat_testkit.conformance import ExactlyOnceSinkConformance
 from copycat_testkit.conformance.sink import PARTITION
 from deltalake import DeltaTable
+from pyiceberg.catalog import load_catalog
 
 ROW = SchemaBuilder.struct().field("number", INT64_SCHEMA).field("text", STRING_SCHEMA).build()
 
@@ -63,3 +64,23 @@ class TestSparkSinkByKey(TestSparkSink):
         """Write to a folder, by a field."""
         keys = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "number"}
         return {**super().config(), **keys}
+
+
+class TestSparkSinkIceberg(TestSparkSink):
+    """Rows appended to a table of Iceberg in a folder, whose catalog is a file."""
+
+    def config(self) -> Mapping[str, str]:
+        """Write to a folder, with a catalog beside it."""
+        catalog = {f"iceberg.catalog.{name}": value for name, value in self._catalog().items()}
+        return {**super().config(), **catalog, "format": "iceberg", "iceberg.table": "shop.rows"}
+
+    def written(self) -> Sequence[ConnectValue]:
+        """Return the rows by their number: a table has no order."""
+        catalog = load_catalog("default", **self._catalog())
+        if not catalog.table_exists("shop.rows"):
+            return []
+        rows = catalog.load_table("shop.rows").scan().to_arrow().to_pylist()
+        return [Struct(ROW, row) for row in sorted(rows, key=lambda row: int(row["number"]))]
+
+    def _catalog(self) -> dict[str, str]:
+        return {"type": "sql", "uri": f"sqlite:///{self.folder}/catalog.db"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
@@ -10,8 +11,8 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
-from copycat_objects.spark_sink.settings import SparkSinkSettings
+from copycat_objects.spark_sink.settings import ICEBERG, SparkSinkSettings
+from copycat_objects.spark_sink.table_commits import TableCommits
 
 
 class SparkSinkConnector(SinkConnector):
@@ -51,6 +52,23 @@ class SparkSinkConnector(SinkConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets, and change those that the table has. Its rows stay as they are."""
         settings = SparkSinkSettings.parse(config)
-        place = TablePlace.of(settings)
-        DeltaCommits(place, config.get("name") or "", settings.partition_by).change(offsets)
+        with closing(open_table(settings, config.get("name") or "")) as table:
+            table.change(offsets)
         return True
+
+
+def open_table(settings: SparkSinkSettings, connector: str) -> TableCommits:
+    """Return the commits of a connector to its table; nothing is called yet."""
+    if settings.format == ICEBERG:
+        from copycat_objects.spark_sink.iceberg_commits import (  # noqa: PLC0415 - needs pyiceberg
+            IcebergCommits,
+            IcebergPlace,
+        )
+
+        return IcebergCommits(IcebergPlace.of(settings), connector, settings.partition_by)
+    from copycat_objects.spark_sink.delta_commits import (  # noqa: PLC0415 - needs deltalake
+        DeltaCommits,
+        TablePlace,
+    )
+
+    return DeltaCommits(TablePlace.of(settings), connector, settings.partition_by)

@@ -23,17 +23,21 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
-from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.keyed_rows import DELETED, OWN
 from copycat_objects.spark_sink.settings import SparkSinkSettings
+from copycat_objects.spark_sink.table_commits import (
+    MAX_RETRIES,
+    TableColumns,
+    TableCommits,
+    fenced,
+    missing_division,
+)
 from copycat_objects.spark_sink.table_files import WrittenFile
-from copycat_objects.spark_sink.table_rows import merged
+from copycat_objects.spark_sink.table_rows import ColumnTypes, merged
 
 _log = logging.getLogger(__name__)
 #: What a position is that a user has taken away: numbers of transactions cannot be removed.
 _NOWHERE: Final = -1
-#: Commits of other writers that may come first, one after the other.
-_MAX_RETRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +80,9 @@ class TablePlace:
         except (DeltaError, OSError) as error:
             raise RetriableError(f"The table {self.address} cannot be read: {error}") from error
 
-    def columns(self) -> tuple[pa.Schema | None, list[str]]:
-        """Return the columns of the table, None where it is missing, and those by which it is divided.
 
-        Raises:
-            RetriableError: It cannot be read.
-        """
-        table = self.table()
-        if table is None:
-            return None, []
-        return pa.schema(table.schema()), table.metadata().partition_columns
-
-
-class DeltaCommits:
-    """Commits of one connector to one table."""
+class DeltaCommits(TableCommits):
+    """Versions of a table of Delta Lake; see the port."""
 
     def __init__(self, place: TablePlace, connector: str, partition_by: Sequence[str]) -> None:
         """Choose the table, the connector's name, and the partition columns of a new table."""
@@ -98,19 +91,23 @@ class DeltaCommits:
         self._table: DeltaTable | None = None
         self._number = 0
 
-    def claim(self) -> None:
-        """Read the table and bar the tasks before; does nothing where there is no table yet.
+    def columns(self) -> TableColumns:
+        """Return the columns; see the port."""
+        table = self._place.table()
+        if table is None:
+            return TableColumns(ColumnTypes({}, _kept), self._partition_by, in_files=False)
+        known = {field.name: field.type for field in pa.schema(table.schema())}
+        return TableColumns(ColumnTypes(known, _kept), table.metadata().partition_columns, in_files=False)
 
-        Raises:
-            RetriableError: The table cannot be read or written.
-        """
+    def claim(self) -> None:
+        """Commit a number; see the port."""
         self._table = self._place.table()
         self._number = self._counted()
         if self._table is not None:
             self._commit([], {})
 
     def positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the positions that the table has."""
+        """Return the versions of transactions; see the port."""
         table = self._table
         if table is None:
             return {}
@@ -118,13 +115,7 @@ class DeltaCommits:
         return {each: offset for each, offset in found.items() if offset is not None and offset >= 0}
 
     def add(self, files: Sequence[WrittenFile], positions: Mapping[TopicPartition, int]) -> None:
-        """Add files and set positions, at once; a table that is missing is made, once there are files.
-
-        Raises:
-            FencedError: Another task writes the table.
-            RetriableError: It is not known whether it was done: claim the table again.
-            ConnectError: It was not done.
-        """
+        """Commit files with transactions; see the port."""
         schema = merged(file.schema for file in files)
         if self._table is None:
             if not files:
@@ -140,13 +131,7 @@ class DeltaCommits:
         keys: Sequence[str],
         positions: Mapping[TopicPartition, int],
     ) -> None:
-        """Change the table by rows, each of another key (`keyed_rows.newest`), and set positions, at once.
-
-        Raises:
-            FencedError: Another task writes the table.
-            RetriableError: It is not known whether it was done: claim the table again.
-            ConnectError: It was not done.
-        """
+        """Have delta-rs merge rows; see the port."""
         schema = rows.drop_columns([*OWN]).schema
         if self._table is None:
             self._make(schema)
@@ -168,11 +153,7 @@ class DeltaCommits:
         self._follow()
 
     def compact(self) -> None:
-        """Rewrite small files as larger ones, for all who read; what others change meanwhile stays as it is.
-
-        Raises:
-            FencedError: Another task writes the table.
-        """
+        """Have delta-rs rewrite files; what others change meanwhile stays as it is."""
         if self._table is None:
             return
         try:
@@ -182,11 +163,7 @@ class DeltaCommits:
         self._follow()
 
     def change(self, offsets: Mapping[TopicPartition, int | None]) -> None:
-        """Set positions, or with None take them away; all of them where none is given.
-
-        Raises:
-            RetriableError: The table cannot be read or written.
-        """
+        """Commit positions, or a new epoch; see the port."""
         self._table = self._place.table()
         if self._table is None:
             return
@@ -196,6 +173,9 @@ class DeltaCommits:
             self._commit([], changed)
         else:
             self._commit([], {}, epoch=self._epoch() + 1)
+
+    def close(self) -> None:
+        """Do nothing: delta-rs holds no connections."""
 
     def _counted(self) -> int:
         found = self._table.transaction_version(self._application) if self._table is not None else None
@@ -221,12 +201,11 @@ class DeltaCommits:
         except (DeltaError, OSError) as error:
             raise RetriableError(f"The table {self._place.address} cannot be read: {error}") from error
         if self._counted() != self._number:
-            raise self._fenced()
+            raise fenced(self._place.address)
 
     def _make(self, schema: pa.Schema) -> None:
-        missing = [name for name in self._partition_by if name not in schema.names]
-        if missing:
-            raise ConnectError(f"The records have no field {missing[0]}, by which the table is to be divided")
+        if (missing := missing_division(self._partition_by, schema)) is not None:
+            raise missing
         try:
             self._table = DeltaTable.create(
                 self._place.address,
@@ -239,7 +218,7 @@ class DeltaCommits:
             self._table = self._place.table()
             if self._table is None or self._counted() == self._number:
                 raise ConnectError(f"The table {self._place.address} cannot be made: {error}") from error
-            raise self._fenced() from error
+            raise fenced(self._place.address) from error
         self._number += 1
 
     def _widen(self, schema: pa.Schema) -> None:
@@ -296,26 +275,25 @@ class DeltaCommits:
             if isinstance(error, CommitFailedError):
                 self._opened.update_incremental()
                 if self._counted() != self._number:
-                    raise self._fenced() from error
+                    raise fenced(self._place.address) from error
             raise RetriableError(f"The table {self._place.address} took no commit: {error}") from error
 
     def _properties(self, transactions: Iterable[tuple[str, int]]) -> CommitProperties:
         return CommitProperties(
             custom_metadata={"writer": self._application},
-            max_commit_retries=_MAX_RETRIES,
+            max_commit_retries=MAX_RETRIES,
             app_transactions=[Transaction(name, number) for name, number in transactions],
-        )
-
-    def _fenced(self) -> FencedError:
-        return FencedError(
-            f"Another task or connector of this name writes the table {self._place.address} now: where two "
-            "clusters have connectors of one name for one table, give one another name"
         )
 
     @property
     def _opened(self) -> DeltaTable:
         assert self._table is not None  # whoever calls has looked
         return self._table
+
+
+def _kept(type_: pa.DataType) -> pa.DataType:
+    """Return the type of a column: there is none for times of day."""
+    return pa.int32() if pa.types.is_time32(type_) else type_
 
 
 def _quoted(name: str) -> str:

@@ -6,7 +6,7 @@ rows with one key the one with the highest offset counts: records of one key hav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from operator import is_
 from typing import Any, Final
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from copycat_connect.data import SchemaType
 from copycat_connect.errors import DataError
 
-from copycat_objects.spark_sink.table_rows import RecordRun, columns_of_schema
+from copycat_objects.spark_sink.table_rows import ColumnTypes, RecordRun, columns_of_schema
 
 OFFSET, DELETED = "__offset", "__deleted"
 OWN: Final = (OFFSET, DELETED)
@@ -26,18 +26,16 @@ _PLACE: Final = "place"
 class KeyedRows:
     """Makes rows that insert, change or delete (`RowMaker`)."""
 
-    def __init__(
-        self, known: Mapping[str, pa.DataType], keys: Sequence[str], *, of_value: bool, deletes: bool
-    ) -> None:
+    def __init__(self, types: ColumnTypes, keys: Sequence[str], *, of_value: bool, deletes: bool) -> None:
         """Choose where keys are.
 
         Args:
-            known: The types of the columns that the table has.
+            types: The types of the table's columns.
             keys: Fields of the key, or the name of a key that is no struct; with `of_value` of the value.
             of_value: Whether the value has them.
             deletes: Whether records without a value delete.
         """
-        self._known, self._keys = known, keys
+        self._types, self._keys = types, keys
         self._of_value = of_value
         self.takes_nulls = deletes
 
@@ -60,7 +58,7 @@ class KeyedRows:
         first = run.places[0]
         is_deleted = run.values[0] is None
         if not is_deleted:
-            columns |= _named(columns_of_schema(run.batch.value_schemas[first]).rows(run.values, self._known))
+            columns |= _named(columns_of_schema(run.batch.value_schemas[first]).rows(run.values, self._types))
         if not self._of_value:
             columns |= self._key_columns(run, first)
         for name in self._keys:
@@ -79,12 +77,12 @@ class KeyedRows:
         if any(map(is_, keys, repeat(None))):
             raise DataError("The record has no key, which is that of the table's row (pk.mode=record_key)")
         if schema is not None and schema.type is SchemaType.STRUCT:
-            found = _named(columns_of_schema(schema).rows(keys, self._known))
+            found = _named(columns_of_schema(schema).rows(keys, self._types))
             return {name: found[name] for name in self._keys if name in found}
         if len(self._keys) != 1:
             raise DataError("The record's key is no struct: pk.fields has to be one name, that of its column")
         (name,) = self._keys
-        return {name: columns_of_schema(schema).column(name, keys, self._known)}
+        return {name: columns_of_schema(schema).column(name, keys, self._types)}
 
 
 def newest(tables: Sequence[pa.Table], keys: Sequence[str]) -> pa.Table:

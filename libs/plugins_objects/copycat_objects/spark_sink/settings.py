@@ -6,8 +6,19 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from copycat_connect.config import HIGH, LONG, LOW, MEDIUM, Password, at_least, non_empty, one_of
-from copycat_connect.config.settings import Settings, key, shared_key
+from copycat_connect.cluster import Config
+from copycat_connect.config import (
+    HIGH,
+    LONG,
+    LOW,
+    MEDIUM,
+    Password,
+    at_least,
+    non_empty,
+    one_of,
+)
+from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key, shared_key, taken_from
 from copycat_connect.errors import ConfigError
 
 from copycat_objects.keys import NULL_VALUES, PARTITION_FIELDS
@@ -18,35 +29,71 @@ from copycat_objects.stores.store import Store
 
 CLASS_NAME: Final = "copycat_objects.spark_sink.connector.SparkSinkConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_sink.task.SparkTableTask"
-DELTA: Final = "delta"
+DELTA, ICEBERG = "delta", "iceberg"
 INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
 PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
 _FORMAT: Final = "format"
-_LIBRARY: Final = "deltalake"
+COMPACT_VERSIONS: Final = "compact.versions"
+ICEBERG_TABLE: Final = "iceberg.table"
+#: Of keys that are properties of pyiceberg's catalogs, by the names that they have there.
+CATALOG: Final = "iceberg.catalog."
+CATALOG_URI: Final = f"{CATALOG}uri"
+SQL, REST = "sql", "rest"
+#: What commits tables, and how that is installed.
+_LIBRARIES: Final = {
+    DELTA: ("deltalake", "deltalake"),
+    ICEBERG: ("pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'"),
+}
 _SCHEMES: Final = ("file://", "/", "s3://")
 
 SUMMARY: Final = (
-    "Writes records to a table of Delta Lake, or changes it by key: Spark reads ranges of topics and "
-    "writes them in as many partitions at once as tasks.max says, and each round of them is one version "
-    "of the table."
+    "Writes records to a table of Delta Lake or Apache Iceberg, or changes one of Delta Lake by key: Spark "
+    "reads ranges of topics and writes them in as many partitions at once as tasks.max says, and each round "
+    "of them is one version of the table."
 )
 GUARANTEES: Final = (
-    "Exactly once, and at least once (delivery.guarantee), not at most once: in both the table's log has "
-    "the position of each topic-partition in the commit that adds its records, as the version of an "
-    "application transaction, and reading goes on there whatever the consumer group says. A task that "
-    "begins commits a number of its own, after which no earlier one can commit. Two connectors with one "
-    "name, in different clusters, cannot write one table. Its one task runs in a driver of Spark: a "
-    "process with a JVM, on the machine of its worker; its partitions run there, or on a Spark cluster "
-    "(worker property spark.drivers.master). A topic-partition with many records is divided "
-    "among partitions of Spark: rows of a table have no order. With insert.mode=upsert the task itself "
-    "merges what a round has into the table, in memory; of records with one key the one with the highest "
-    "offset counts, so that records of one key have to be in one topic-partition. Values are structs, or "
-    "become the column value; they need a schema. Columns have the types of Connect's schema: all may be "
-    "null, times of day are int (ms since midnight), timestamps have microseconds. A field that the table "
-    "does not have becomes a column; a value whose type is another one than that of its column is "
-    "converted where nothing is lost, and else cannot be written, as one without a schema. Files that no "
-    "version has are left where a partition was lost: VACUUM removes them."
+    "Exactly once, and at least once (delivery.guarantee), not at most once: in both the table has the "
+    "position of each topic-partition in the commit that adds its records, in Delta Lake as the version of "
+    "an application transaction, in Iceberg in a property, and reading goes on there whatever the consumer "
+    "group says. A task that begins commits a number of its own, after which no earlier one can commit. "
+    "Two connectors with one name, in different clusters, cannot write one table. Its one task runs in a "
+    "driver of Spark: a process with a JVM, on the machine of its worker; its partitions run there, or on "
+    "a Spark cluster (worker property spark.drivers.master). A topic-partition with many records is divided among partitions of Spark: rows of a table have no order. With insert.mode=upsert "
+    "the task itself merges what a round has into the table, in memory; of records with one key the one "
+    "with the highest offset counts, so that records of one key have to be in one topic-partition. Values "
+    "are structs, or become the column value; they need a schema. Columns have the types of Connect's "
+    "schema: all may be null, times of day are int in Delta Lake (ms since midnight), timestamps have "
+    "microseconds. A field that the table does not have becomes a column; a value whose type is another "
+    "one than that of its column is converted where nothing is lost, and else cannot be written, as one "
+    "without a schema. Files that no version has are left where a partition was lost: VACUUM removes them, "
+    "in Iceberg remove_orphan_files. Of Iceberg, tables divided by other than columns as they are cannot "
+    "be written, snapshots expire where somebody has them expire (expire_snapshots), and each version "
+    "makes the table's metadata longer: give commit.interval.ms a minute or more."
 )
+
+
+def _catalog(config: Config) -> Mapping[str, str]:
+    """Return the properties of the catalog, by the names that pyiceberg has for them."""
+    found = {
+        name.removeprefix(CATALOG): value
+        for name, value in config.items()
+        if name.startswith(CATALOG) and value
+    }
+    return {"type": SQL, **found}
+
+
+def _identifier(name: str, value: ConfigSetting) -> None:
+    """Accept the name of a table with its namespace.
+
+    Raises:
+        ConfigError: It is another text.
+    """
+    parts = str(value or "a.b").split(".")
+    if len(parts) < 2 or not all(parts):
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: expected namespace.name, e.g. lake.orders",
+            key=name,
+        )
 
 
 class SparkSinkSettings(Settings):
@@ -55,8 +102,9 @@ class SparkSinkSettings(Settings):
     format: str = key(
         HIGH,
         default=DELTA,
-        check=one_of(DELTA),
-        doc=f"Format of the table: delta, for which the worker needs the Python package {_LIBRARY}.",
+        check=one_of(DELTA, ICEBERG),
+        doc="Format of the table: delta (Delta Lake), for which the worker needs the Python package "
+        "deltalake, or iceberg (Apache Iceberg), which needs pyiceberg, a catalog and iceberg.table.",
     )
     store_url: str = key(
         HIGH,
@@ -139,6 +187,40 @@ class SparkSinkSettings(Settings):
         doc="Compression of the table's Parquet files.",
     )
 
+    iceberg_table: str = key(
+        HIGH,
+        default="",
+        check=_identifier,
+        doc="The table in its catalog: namespace.name. Both are made where they are missing, below the "
+        "store's address in prefix; a table that is there has to be there, too.",
+    )
+    catalog_type: str = key(
+        MEDIUM,
+        name=f"{CATALOG}type",
+        default=SQL,
+        check=one_of(SQL, REST),
+        doc="Kind of the catalog: sql (tables of a database) or rest (a service that speaks Iceberg's REST "
+        f"protocol). Further keys that begin with {CATALOG} are properties of pyiceberg, e.g. "
+        f"{CATALOG}warehouse or {CATALOG}s3.endpoint.",
+    )
+    catalog_uri: Password | None = key(
+        HIGH,
+        name=CATALOG_URI,
+        default=None,
+        doc="Address of the catalog: postgresql+psycopg://user:password@host/database, sqlite:////file, "
+        "which one worker sees, or https://host of a service. It may have a password, so it is not shown.",
+    )
+    catalog_credential: Password | None = key(
+        MEDIUM,
+        name=f"{CATALOG}credential",
+        default=None,
+        doc="Whom to be at a service: client:secret, for OAuth2.",
+    )
+    catalog_token: Password | None = key(
+        MEDIUM, name=f"{CATALOG}token", default=None, doc="A token for the service, in place of that."
+    )
+    catalog: Mapping[str, str] = taken_from(_catalog)
+
     s3_region: str = shared_key(keys.REGION_KEY)
     s3_part_size: int = shared_key(keys.PART_SIZE_KEY)
     s3_part_retries: int = shared_key(keys.PART_RETRIES_KEY)
@@ -169,11 +251,31 @@ class SparkSinkSettings(Settings):
                 f"{DELETE_ENABLED}=true needs insert.mode={UPSERT} and {PK_MODE}={RECORD_KEY}",
                 key=DELETE_ENABLED,
             )
-        if find_spec(_LIBRARY) is None:
+        if self.format == ICEBERG:
+            self._check_iceberg()
+        library, installed = _LIBRARIES[self.format]
+        if find_spec(library) is None:
             raise ConfigError(
                 f"Invalid value {self.format} for configuration {_FORMAT}: this worker does not have the "
-                f"Python package {_LIBRARY}, which commits tables; install it (pip install {_LIBRARY})",
+                f"Python package {library}, which commits tables; install it (pip install {installed})",
                 key=_FORMAT,
+            )
+
+    def _check_iceberg(self) -> None:
+        for name, value in ((ICEBERG_TABLE, self.iceberg_table), (CATALOG_URI, self.catalog.get("uri"))):
+            if not value:
+                raise ConfigError(f"{_FORMAT}={ICEBERG} needs {name}", key=name)
+        if self.insert_mode == UPSERT:
+            raise ConfigError(
+                f"insert.mode={UPSERT} needs {_FORMAT}={DELTA}: rows of Iceberg tables are appended; "
+                "pyiceberg takes a quarter of an hour to change a million rows by key",
+                key="insert.mode",
+            )
+        if self.compact_versions:
+            raise ConfigError(
+                f"{COMPACT_VERSIONS} needs {_FORMAT}={DELTA}: have an engine of queries compact Iceberg "
+                "tables (rewrite_data_files of Spark, optimize of Trino)",
+                key=COMPACT_VERSIONS,
             )
 
     def open_store(self) -> Store:
@@ -201,6 +303,17 @@ EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
         "s3.region": "eu-central-1",
         "aws.access.key.id": "writer",
         "aws.secret.access.key": "${env:S3_SECRET}",
+    },
+    "A table of Iceberg, whose catalog is in PostgreSQL": {
+        "tasks.max": "2",
+        "topics": "orders",
+        "store.url": "s3://lake",
+        "prefix": "tables/orders",
+        "s3.region": "eu-central-1",
+        "format": "iceberg",
+        "iceberg.table": "shop.orders",
+        "iceberg.catalog.uri": "postgresql+psycopg://lake:${env:LAKE_SECRET}@db.example/catalog",
+        "commit.interval.ms": "60000",
     },
     "A table that follows a topic: changed and deleted by key": {
         "topics": "customers",

@@ -57,6 +57,7 @@ class TableWriter:
         *,
         rows: RowMaker,
         partition_by: Sequence[str],
+        keeps_partitions: bool,
         codec: str,
         ignore_nulls: bool,
     ) -> None:
@@ -68,12 +69,14 @@ class TableWriter:
             report: Takes records that cannot be written.
             rows: Makes rows of records.
             partition_by: Columns by whose contents files are divided.
+            keeps_partitions: Whether the files have these columns.
             codec: Compression of the files.
             ignore_nulls: Whether records without a value are left out.
         """
         self._store, self._folder, self._report = store, folder, report
         self._rows = rows
-        self._partition_by, self._codec, self._ignore_nulls = partition_by, codec, ignore_nulls
+        self._partition_by, self._keeps_partitions = partition_by, keeps_partitions
+        self._codec, self._ignore_nulls = codec, ignore_nulls
         self._files: dict[tuple[str, pa.Schema], _TableFile] = {}
 
     def write(self, batch: SinkBatch) -> None:
@@ -121,12 +124,12 @@ class TableWriter:
             self._file_of(contents, rows.schema).write(part)
 
     def _divided(self, rows: pa.RecordBatch) -> Iterator[tuple[dict[str, str | None], pa.RecordBatch]]:
-        """Divide rows by the contents of partition columns, which the files do not have."""
+        """Divide rows by the contents of partition columns."""
         if not self._partition_by:
             yield {}, rows
             return
         keys = pa.table({name: _texts(name, rows) for name in self._partition_by})
-        left = rows.drop_columns(list(self._partition_by))
+        left = rows if self._keeps_partitions else rows.drop_columns(list(self._partition_by))
         distinct = keys.group_by(list(self._partition_by)).aggregate([]).to_pylist()
         for contents in distinct:
             if len(distinct) == 1:
@@ -145,7 +148,9 @@ class TableWriter:
         if file is None:
             path = "/".join(filter(None, (folder, f"part-{uuid4().hex}.parquet")))
             whole = "/".join(filter(None, (self._folder, path)))
-            file = _TableFile(self._store.create(whole), path, contents, schema, self._codec)
+            left = [each for each in schema if self._keeps_partitions or each.name not in contents]
+            new = self._store.create(whole)
+            file = _TableFile(new, RowGroups(new, pa.schema(left), self._codec), path, contents, schema)
             self._files[folder, schema] = file
         return file
 
@@ -154,11 +159,15 @@ class _TableFile:
     """A file of one schema and one table partition, not complete yet."""
 
     def __init__(
-        self, file: NewFile, path: str, contents: Mapping[str, str | None], schema: pa.Schema, codec: str
+        self,
+        file: NewFile,
+        groups: RowGroups,
+        path: str,
+        contents: Mapping[str, str | None],
+        schema: pa.Schema,
     ) -> None:
-        self._file, self._path, self._contents, self._schema = file, path, contents, schema
-        own = pa.schema([field for field in schema if field.name not in contents])
-        self._groups = RowGroups(file, own, codec)
+        self._file, self._groups = file, groups
+        self._path, self._contents, self._schema = path, contents, schema
         self._rows = 0
 
     def write(self, rows: pa.RecordBatch) -> None:

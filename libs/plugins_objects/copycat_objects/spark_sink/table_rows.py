@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -16,6 +16,8 @@ from copycat_objects.formats.arrow_types import ArrowType, arrow_type, columns_o
 from copycat_objects.formats.parquet import MISFITS, VALUE
 
 _values = attrgetter("values")
+KeptType = Callable[[pa.DataType], pa.DataType]
+"""Returns the type that a format of tables has for one of Arrow."""
 _NO_SCHEMA: Final = (
     "Tables need values with a schema: use a converter that gives one, such as Avro, Protobuf, or JSON with "
     "schemas.enable"
@@ -40,6 +42,16 @@ class RecordRun:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnTypes:
+    """The types of a table's columns."""
+
+    known: Mapping[str, pa.DataType]
+    """Of those that it has."""
+    kept: KeptType
+    """What others have of their types in Arrow."""
+
+
 class RowMaker(Protocol):
     """Makes rows of records."""
 
@@ -62,9 +74,9 @@ class ValueRows:
 
     takes_nulls = False
 
-    def __init__(self, known: Mapping[str, pa.DataType]) -> None:
-        """Fit the types of the columns that the table has."""
-        self._known = known
+    def __init__(self, types: ColumnTypes) -> None:
+        """Fit the types of the table's columns."""
+        self._types = types
 
     def kinds(self, run: RecordRun) -> Sequence[object]:
         """Return the schemas of the values."""
@@ -73,7 +85,7 @@ class ValueRows:
     def make(self, run: RecordRun) -> pa.RecordBatch:
         """Return rows; see the port."""
         schema = run.batch.value_schemas[run.places[0]]
-        return columns_of_schema(schema).rows(run.values, self._known)
+        return columns_of_schema(schema).rows(run.values, self._types)
 
 
 class SchemaColumns:
@@ -95,7 +107,7 @@ class SchemaColumns:
             raise DataError("A table has no columns for a struct without fields")
         self._plain = pa.schema([field for field, _ in self._fields])
 
-    def rows(self, values: Sequence[ConnectValue], known: Mapping[str, pa.DataType]) -> pa.RecordBatch:
+    def rows(self, values: Sequence[ConnectValue], types: ColumnTypes) -> pa.RecordBatch:
         """Return rows with the types that the table has, or would have.
 
         Raises:
@@ -107,22 +119,23 @@ class SchemaColumns:
         except MISFITS as error:
             raise DataError(f"A value does not fit its schema: {type(error).__name__} {error}") from error
         found = [
-            self._fitted(field.name, array, known) for field, array in zip(self._plain, arrays, strict=True)
+            self._fitted(field.name, array, types) for field, array in zip(self._plain, arrays, strict=True)
         ]
         return pa.RecordBatch.from_arrays(found, names=self._plain.names)
 
-    def column(self, name: str, values: Sequence[ConnectValue], known: Mapping[str, pa.DataType]) -> pa.Array:
+    def column(self, name: str, values: Sequence[ConnectValue], types: ColumnTypes) -> pa.Array:
         """Return values that are no structs as a column of this name.
 
         Raises:
             DataError: A value does not fit its schema or the table.
         """
-        (array,) = self.rows(values, {VALUE: known[name]} if name in known else {}).columns
+        known = {VALUE: types.known[name]} if name in types.known else {}
+        (array,) = self.rows(values, ColumnTypes(known, types.kept)).columns
         return array
 
     @staticmethod
-    def _fitted(name: str, array: pa.Array, known: Mapping[str, pa.DataType]) -> pa.Array:
-        wanted = known.get(name) or table_type(array.type, name)
+    def _fitted(name: str, array: pa.Array, types: ColumnTypes) -> pa.Array:
+        wanted = types.known.get(name) or table_type(array.type, name, types.kept)
         try:
             return array if array.type == wanted else array.cast(wanted)
         except pa.ArrowException as error:
@@ -144,25 +157,25 @@ def columns_of_schema(schema: Schema | None) -> SchemaColumns:
     return SchemaColumns(schema)
 
 
-def table_type(type_: pa.DataType, name: str) -> pa.DataType:
+def table_type(type_: pa.DataType, name: str, kept: KeptType) -> pa.DataType:
     """Return the type of a table's column for one of Arrow, all of whose parts may be null.
+
+    `kept` returns what becomes of a type without parts that is no timestamp.
 
     Raises:
         DataError: Tables have nothing for it.
     """
     if pa.types.is_timestamp(type_):
         return pa.timestamp("us", tz="UTC")
-    if pa.types.is_time32(type_):
-        return pa.int32()
     if pa.types.is_decimal256(type_):
         raise DataError(f"The field {name} has more than 38 digits, which no column of a table can have")
     if pa.types.is_struct(type_):
-        return pa.struct([pa.field(part.name, table_type(part.type, name)) for part in type_])
+        return pa.struct([pa.field(part.name, table_type(part.type, name, kept)) for part in type_])
     if pa.types.is_list(type_):
-        return pa.list_(pa.field("element", table_type(type_.value_type, name)))
+        return pa.list_(pa.field("element", table_type(type_.value_type, name, kept)))
     if pa.types.is_map(type_):
-        return pa.map_(table_type(type_.key_type, name), table_type(type_.item_type, name))
-    return type_
+        return pa.map_(table_type(type_.key_type, name, kept), table_type(type_.item_type, name, kept))
+    return kept(type_)
 
 
 def merged(schemas: Iterable[pa.Schema]) -> pa.Schema:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkSinkTask
 
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
+from copycat_objects.spark_sink.connector import open_table
 from copycat_objects.spark_sink.keyed_rows import KeyedRows, newest
 from copycat_objects.spark_sink.settings import RECORD_KEY, UPSERT, SparkSinkSettings
+from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile, read_rows
-from copycat_objects.spark_sink.table_rows import RowMaker, ValueRows
+from copycat_objects.spark_sink.table_rows import ColumnTypes, RowMaker, ValueRows
 from copycat_objects.stores.store import Store
 
 
@@ -22,14 +22,14 @@ class SparkTableTask(SparkSinkTask):
     """Writes records to a table."""
 
     _store: Store | None = None
+    _commits: TableCommits
 
     def prepare(self, config: Mapping[str, str]) -> None:
         """Read the configuration; the table is not looked at yet."""
         self._settings = settings = SparkSinkSettings.parse(config)
         settings.check()
         self.interval_seconds, self.range_records = settings.interval_seconds, settings.flush_size
-        self._place = TablePlace.of(settings)
-        self._commits = DeltaCommits(self._place, config["name"], settings.partition_by)
+        self._commits = open_table(settings, config["name"])
         self._taken: list[WrittenFile] = []
         self._reached: dict[TopicPartition, int] = {}
         self._lost = False
@@ -51,14 +51,15 @@ class SparkTableTask(SparkSinkTask):
     def write(self, batches: Iterator[SinkBatch]) -> list[WrittenFile]:
         """Write files that no version of the table has yet."""
         settings = self._settings
-        columns, partition_by = self._place.columns()
-        known = {} if columns is None else {field.name: field.type for field in columns}
+        columns = self._commits.columns()
         writer = TableWriter(
             self._opened(),
             settings.prefix.strip("/"),
             self._report,
-            rows=self._row_maker(known),
-            partition_by=self._divided_by(partition_by if known else settings.partition_by),
+            rows=self._row_maker(columns.types),
+            # Files of rows that are merged are not the table's.
+            partition_by=() if self._is_upsert else columns.divided_by,
+            keeps_partitions=columns.in_files,
             codec=settings.parquet_codec,
             ignore_nulls=settings.null_values == "ignore",
         )
@@ -97,9 +98,11 @@ class SparkTableTask(SparkSinkTask):
         return offsets
 
     def stop(self) -> None:
-        """Let go of the store."""
+        """Let go of the store and the table."""
         if self._store is not None:
             self._store.close()
+        if hasattr(self, "_commits"):
+            self._commits.close()
 
     def _compact(self) -> None:
         """Compact the table once there are enough new versions."""
@@ -125,16 +128,12 @@ class SparkTableTask(SparkSinkTask):
     def _is_upsert(self) -> bool:
         return self._settings.insert_mode == UPSERT
 
-    def _row_maker(self, known: Mapping[str, Any]) -> RowMaker:
+    def _row_maker(self, types: ColumnTypes) -> RowMaker:
         settings = self._settings
         if not self._is_upsert:
-            return ValueRows(known)
+            return ValueRows(types)
         of_value = settings.pk_mode != RECORD_KEY
-        return KeyedRows(known, settings.pk_fields, of_value=of_value, deletes=settings.delete_enabled)
-
-    def _divided_by(self, columns: Sequence[str]) -> Sequence[str]:
-        """Return by what files are divided: those of rows that are merged are not the table's."""
-        return () if self._is_upsert else columns
+        return KeyedRows(types, settings.pk_fields, of_value=of_value, deletes=settings.delete_enabled)
 
     def _opened(self) -> Store:
         if self._store is None:

@@ -22,97 +22,39 @@ from copycat_connect.data import (
     STRING_SCHEMA,
     TIME_SCHEMA,
     TIMESTAMP_SCHEMA,
-    ConnectValue,
-    Schema,
     SchemaBuilder,
-    SinkBatch,
-    SinkRecord,
     Struct,
     TopicPartition,
 )
 from copycat_connect.data.logical import decimal_schema
-from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConnectError, RetriableError
 from copycat_objects.commit_log import FencedError
-from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
-from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile
-from copycat_objects.spark_sink.table_rows import ValueRows
+from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.spark_sink.task import SparkTableTask
-from copycat_objects.stores.local import LocalStore
 from copycat_testkit.conformance.contexts import FakeSinkContext
-from deltalake import DeltaTable, write_deltalake
+
+from tests.unit.plugins.objects.sink_tables import FORMATS, DeltaSinkTable, SinkTable, struct
 
 A, B = TopicPartition("t", 0), TopicPartition("t-1", 0)
 
 
-class Table:
-    """A table in a folder, and what of its records could not be written."""
-
-    def __init__(self, root: Path, *partition_by: str, ignore_nulls: bool = False) -> None:
-        self.root = root
-        self.folder = root / "lake/t"
-        self.place = TablePlace(str(self.folder))
-        self.reported: list[tuple[int, str]] = []
-        self._partition_by = partition_by
-        self._ignore_nulls = ignore_nulls
-
-    def commits(self, connector: str = "c") -> DeltaCommits:
-        """Return the commits of a task that has begun."""
-        commits = DeltaCommits(self.place, connector, self._partition_by)
-        commits.claim()
-        return commits
-
-    def write(self, *values: ConnectValue, schema: Schema | None = None) -> list[WrittenFile]:
-        """Write records as a partition of Spark does; a struct has its own schema."""
-
-        def report(batch: SinkBatch, place: int, error: DataError) -> None:
-            self.reported.append((batch[place].offset, str(error)))
-
-        known, divided_by = self.place.columns()
-        writer = TableWriter(
-            LocalStore(self.root),
-            "lake/t",
-            report,
-            rows=ValueRows({field.name: field.type for field in known or ()}),
-            partition_by=self._partition_by if known is None else divided_by,
-            codec="snappy",
-            ignore_nulls=self._ignore_nulls,
-        )
-        records = [
-            SinkRecord("t", 0, offset, value=value, value_schema=value.schema)
-            if isinstance(value, Struct)
-            else SinkRecord("t", 0, offset, value=value, value_schema=schema)
-            for offset, value in enumerate(values)
-        ]
-        writer.write(SinkBatch.of(records))
-        return writer.finish()
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows as delta-rs reads them."""
-        found: list[dict[str, Any]] = DeltaTable(str(self.folder)).to_pyarrow_table().to_pylist()
-        return found
-
-    def ids(self) -> list[Any]:
-        """Return the ids of the rows, sorted."""
-        return sorted(row["id"] for row in self.rows())
+@pytest.fixture(params=FORMATS)
+def kind(request: pytest.FixtureRequest) -> type[SinkTable]:
+    """Give each format."""
+    found: type[SinkTable] = request.param
+    return found
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return Table(tmp_path)
-
-
-def struct(**fields: tuple[Schema, ConnectValue]) -> Struct:
-    builder = SchemaBuilder.struct()
-    for name, (schema, _) in fields.items():
-        builder = builder.field(name, schema)
-    return Struct(builder.build(), {name: value for name, (_, value) in fields.items()})
+def table(kind: type[SinkTable], tmp_path: Path) -> SinkTable:
+    return kind(tmp_path)
 
 
 def row(number: int) -> Struct:
     return struct(id=(INT32_SCHEMA, number))
 
 
-def test_values_of_all_types_are_read_back(table: Table) -> None:
+def test_values_of_all_types_are_read_back(kind: type[SinkTable], table: SinkTable) -> None:
     place = SchemaBuilder.struct().field("x", FLOAT32_SCHEMA).build()
     written = struct(
         id=(INT8_SCHEMA, -128),
@@ -140,21 +82,21 @@ def test_values_of_all_types_are_read_back(table: Table) -> None:
             "price": Decimal("12.34"),
             "day": date(1969, 12, 31),
             "at": datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC),
-            "hour": 3_723_004,
+            "hour": 3_723_004 if kind is DeltaSinkTable else time(1, 2, 3, 4000),
             "place": {"x": 0.5},
             "words": ["a", "b"],
             "times": [("a", datetime(2024, 1, 1, tzinfo=UTC))],
         }
     ]
-    assert all(field.nullable for field in DeltaTable(str(table.folder)).schema().fields)
+    assert all(field.nullable for field in table.schema())
 
 
-def test_values_that_are_no_structs_are_the_column_value(table: Table) -> None:
+def test_values_that_are_no_structs_are_the_column_value(table: SinkTable) -> None:
     table.commits().add(table.write("a", "b", schema=STRING_SCHEMA), {A: 2})
     assert sorted(row["value"] for row in table.rows()) == ["a", "b"]
 
 
-def test_new_fields_become_columns_and_values_are_converted_where_nothing_is_lost(table: Table) -> None:
+def test_new_fields_become_columns_and_values_are_converted_where_nothing_is_lost(table: SinkTable) -> None:
     commits = table.commits()
     commits.add(table.write(struct(id=(INT64_SCHEMA, 1))), {A: 1})
     later = [
@@ -171,13 +113,13 @@ def test_new_fields_become_columns_and_values_are_converted_where_nothing_is_los
     assert "The field id is string, and does not fit the table's column, which is int64" in error
 
 
-def test_fields_of_two_types_that_are_new_at_once_are_named(table: Table) -> None:
+def test_fields_of_two_types_that_are_new_at_once_are_named(table: SinkTable) -> None:
     files = table.write(row(1), struct(id=(STRING_SCHEMA, "x")))
     with pytest.raises(ConnectError, match="have a field id of two types, int32 and string"):
         table.commits().add(files, {A: 1})
 
 
-def test_one_record_that_does_not_fit_is_reported_and_the_others_are_written(table: Table) -> None:
+def test_one_record_that_does_not_fit_is_reported_and_the_others_are_written(table: SinkTable) -> None:
     commits = table.commits()
     commits.add(table.write(row(0)), {A: 1})
     values = [struct(id=(INT64_SCHEMA, 2**40 if number == 5 else number)) for number in range(1, 10)]
@@ -187,20 +129,22 @@ def test_one_record_that_does_not_fit_is_reported_and_the_others_are_written(tab
 
 
 @pytest.mark.parametrize("ignore", [False, True])
-def test_records_without_a_value_are_reported_or_left_out(tmp_path: Path, ignore: bool) -> None:
-    table = Table(tmp_path, ignore_nulls=ignore)
+def test_records_without_a_value_are_reported_or_left_out(
+    kind: type[SinkTable], tmp_path: Path, ignore: bool
+) -> None:
+    table = kind(tmp_path, ignore_nulls=ignore)
     table.commits().add(table.write(row(0), None, row(2)), {A: 3})
     assert table.ids() == [0, 2]
     assert [offset for offset, _ in table.reported] == ([] if ignore else [1])
 
 
-def test_values_without_a_schema_are_reported_with_what_to_do(table: Table) -> None:
+def test_values_without_a_schema_are_reported_with_what_to_do(table: SinkTable) -> None:
     assert table.write({"id": 1}) == []
     assert "use a converter that gives one" in table.reported[0][1]
 
 
-def test_a_table_is_divided_by_fields_whatever_they_hold(tmp_path: Path) -> None:
-    table = Table(tmp_path, "day", "word")
+def test_a_table_is_divided_by_fields_whatever_they_hold(kind: type[SinkTable], tmp_path: Path) -> None:
+    table = kind(tmp_path, "day", "word")
     words = ["a", "ü/=% &", None, "a", ""]
     days = [date(2024, 1, 1), None, date(1, 1, 1), date(2024, 1, 1), date(2024, 1, 1)]
     values = [
@@ -210,9 +154,11 @@ def test_a_table_is_divided_by_fields_whatever_they_hold(tmp_path: Path) -> None
         for number, (word, day) in enumerate(zip(words, days, strict=True))
     ]
     table.commits().add(table.write(*values), {A: 5})
-    # An empty text is null in a partition column, as the protocol has it.
+    # An empty text is null in a partition column of Delta Lake, as its protocol has it.
+    empty = None if kind is DeltaSinkTable else ""
     expected = sorted(
-        (number, word or None, day) for number, (word, day) in enumerate(zip(words, days, strict=True))
+        (number, word or (None if word is None else empty), day)
+        for number, (word, day) in enumerate(zip(words, days, strict=True))
     )
     assert sorted((row["id"], row["word"], row["day"]) for row in table.rows()) == expected
     assert len(list(table.folder.rglob("*.parquet"))) == 4
@@ -221,17 +167,19 @@ def test_a_table_is_divided_by_fields_whatever_they_hold(tmp_path: Path) -> None
     assert "does not fit the table's column" in table.reported[1][1]
 
 
-def test_a_new_table_is_divided_by_texts_integers_booleans_and_dates_alone(tmp_path: Path) -> None:
-    table = Table(tmp_path, "ratio")
+def test_a_new_table_is_divided_by_texts_integers_booleans_and_dates_alone(
+    kind: type[SinkTable], tmp_path: Path
+) -> None:
+    table = kind(tmp_path, "ratio")
     assert table.write(struct(ratio=(FLOAT32_SCHEMA, 0.5))) == []
     assert "a table is divided by texts, integers, booleans and dates" in table.reported[0][1]
 
 
-def test_positions_are_in_the_commit_of_their_rows(table: Table) -> None:
+def test_positions_are_in_the_commit_of_their_rows(table: SinkTable) -> None:
     commits = table.commits()
     assert commits.positions([A, B]) == {}
     commits.add([], {A: 5})
-    assert not DeltaTable.is_deltatable(str(table.folder)), "nothing but positions makes no table"
+    assert not table.is_there(), "nothing but positions makes no table"
     commits.add(table.write(row(0)), {A: 1, B: 7})
     assert table.commits().positions([A, B]) == {A: 1, B: 7}
     commits = table.commits()
@@ -240,10 +188,10 @@ def test_positions_are_in_the_commit_of_their_rows(table: Table) -> None:
     assert table.commits("other").positions([A, B]) == {}
 
 
-def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: Table) -> None:
+def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: SinkTable) -> None:
     running = table.commits()
     running.add(table.write(row(0)), {A: 1, B: 7})
-    stopped = DeltaCommits(table.place, "c", ())
+    stopped = table.opened()
     stopped.change({A: 9, B: None})
     assert table.commits().positions([A, B]) == {A: 9}
     stopped.change({})
@@ -251,11 +199,9 @@ def test_positions_are_changed_and_taken_away_one_by_one_and_all_at_once(table: 
     with pytest.raises(FencedError):
         running.add(table.write(row(1)), {A: 2})
     assert table.ids() == [0]
-    DeltaCommits(TablePlace(str(table.folder / "none")), "c", ()).change({A: 1})
-    assert not (table.folder / "none").exists()
 
 
-def test_a_task_that_was_replaced_commits_nothing_whenever_it_goes_on(table: Table) -> None:
+def test_a_task_that_was_replaced_commits_nothing_whenever_it_goes_on(table: SinkTable) -> None:
     frozen, before = table.commits(), table.commits()
     successor = table.commits()
     successor.add(table.write(row(0)), {A: 1})
@@ -271,37 +217,35 @@ def test_a_task_that_was_replaced_commits_nothing_whenever_it_goes_on(table: Tab
     assert table.commits().positions([A]) == {A: 3}
 
 
-def test_others_may_write_the_table_and_change_its_columns_meanwhile(table: Table) -> None:
+def test_others_may_write_the_table_and_change_its_columns_meanwhile(table: SinkTable) -> None:
     commits = table.commits()
     commits.add(table.write(row(0)), {A: 1})
     table.commits("other").add(table.write(row(1)), {A: 1})
     more = pa.table({"id": pa.array([2], pa.int32()), "more": ["x"]})
-    write_deltalake(str(table.folder), more, mode="append", schema_mode="merge")
+    table.append(more)
     commits.add(table.write(row(3)), {A: 2})
-    DeltaTable(str(table.folder)).create_checkpoint()
     assert table.ids() == [0, 1, 2, 3]
     assert table.commits().positions([A]) == {A: 2}
     assert table.commits("other").positions([A]) == {A: 1}
 
 
 def test_a_task_that_does_not_know_whether_its_commit_failed_goes_on_at_what_the_table_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: SinkTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = Table(tmp_path)
-    config = {"name": "c", "topics": "t", "store.url": f"file://{tmp_path}", "prefix": "lake/t"}
+    config, commits = table.config, type(table.opened())
     task, context = SparkTableTask(), FakeSinkContext(config, [A])
     task.initialize(context)
     task.start(config)
     task.open([A])
     assert context.seeks == {}
-    add = DeltaCommits.add
+    add = commits.add
 
-    def add_and_fail(commits: DeltaCommits, *given: Any) -> None:
+    def add_and_fail(commits: TableCommits, *given: Any) -> None:
         add(commits, *given)
         raise RetriableError("no answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr(DeltaCommits, "add", add_and_fail)
+        patched.setattr(commits, "add", add_and_fail)
         task.take([table.write(row(0))])
         with pytest.raises(RetriableError):
             task.pre_commit({A: 1})

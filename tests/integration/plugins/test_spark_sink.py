@@ -1,4 +1,4 @@
-"""Topics that Spark writes to Delta tables: every record once, whatever is killed, as REST says."""
+"""Topics that Spark writes to tables of Delta Lake and Iceberg: all once, whatever is killed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, unique, wait_until
-from copycat_testkit.postgres import Postgres
+from copycat_testkit.postgres import SECRET, USER, Postgres
 from deltalake import DeltaTable
+from pyiceberg.catalog import load_catalog
 
 from tests.integration.plugins.jdbc_tables import of_postgres
 from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
 
 pytestmark = pytest.mark.timeout(500)
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "struct",
     "fields": [
         {"field": "id", "type": "int64"},
@@ -139,6 +140,52 @@ def test_kills_of_drivers_and_partitions_lose_and_repeat_nothing(lake: Lake) -> 
     assert Counter(json.loads(each)["payload"]["id"] for each in found) == Counter(range(total))
     for each in (name, back):
         lake.ask("DELETE", each)
+
+
+@pytest.mark.long
+def test_a_table_of_iceberg_has_every_record_once_though_its_driver_is_killed(
+    lake: Lake, postgres: Postgres
+) -> None:
+    name, total = unique("sink").replace("-", "_"), 0
+    address = f"postgresql+psycopg://{USER}:{SECRET}@127.0.0.1:{postgres.port}/postgres"
+    reader = load_catalog("lake", type="sql", uri=address)
+    create_topic(lake.kafka, name, partitions=2)
+    iceberg = {
+        "format": "iceberg",
+        "iceberg.table": f"shop.{name}",
+        "iceberg.catalog.name": "lake",
+        "iceberg.catalog.uri": address,
+        "partition.field.name": "place",
+        "commit.interval.ms": "1",
+    }
+    lake.put(name, **sink(name, **iceberg))
+
+    def found(columns: str = "id") -> list[tuple[Any, ...]]:
+        if not reader.table_exists(f"shop.{name}"):
+            return []
+        names = columns.split()
+        scan = reader.load_table(f"shop.{name}").scan(selected_fields=tuple(names))
+        return [tuple(row[each] for each in names) for row in scan.to_arrow().to_pylist()]
+
+    for what in ("partition", "driver", "driver"):
+        produce(lake, name, [value(number) for number in range(total, total + 20_000)], 2)
+        before, total = total, total + 20_000
+        wait_until(lambda least=before: len(found()) > least, SECONDS, "it writes")  # type: ignore[misc]
+        lake.kill(what)
+    wider = [json.loads(value(number)) for number in range(total, total + 100)]
+    for each in wider:
+        each["schema"] = {**SCHEMA, "fields": [*SCHEMA["fields"], {"field": "added", "type": "int32"}]}
+        each["payload"]["added"] = -each["payload"]["id"]
+    produce(lake, name, [json.dumps(each).encode() for each in wider], 2)
+    wait_until(lambda: len(found()) >= total + 100, SECONDS, "all rows")
+    expected = Counter((number, f"a/{number % 3}") for number in range(total + 100))
+    assert Counter(found("id place")) == expected
+    assert {-(added or 0) for (added,) in found("added")} == {0, *range(total, total + 100)}
+
+    alter(lake, name, "DELETE")
+    wait_until(lambda: len(found()) >= 2 * (total + 100), SECONDS, "all rows again")
+    assert Counter(found("id place")) == expected + expected
+    lake.ask("DELETE", name)
 
 
 @pytest.mark.long

@@ -12,11 +12,13 @@ from copycat_connect.config import Password
 from copycat_connect.errors import ConfigError
 from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.delta_commits import TablePlace
+from copycat_objects.spark_sink.iceberg_commits import IcebergPlace
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.stores.errors import StoreAwayError, StoreRefusedError
 from copycat_objects.stores.opening import open_store
 from copycat_testkit.kafka import unique
 from copycat_testkit.s3 import REGION, S3Server
+from pyiceberg.catalog import load_catalog
 
 from tests.integration.stores.store_suite import StoreSuite, put
 from tests.unit.plugins.objects.test_table_merges import BY_KEY, A, Pipeline, key, value
@@ -171,3 +173,30 @@ def test_a_table_of_delta_is_written_there_and_by_one_task_at_a_time(s3: S3Serve
     assert Pipeline(tmp_path, **config).context.seeks == {A: 4}
     secret = given["aws.secret.access.key"]
     assert secret not in repr(TablePlace.of(SparkSinkSettings.parse(successor.context.configs())))
+
+
+def test_a_table_of_iceberg_is_written_there_and_by_one_task_at_a_time(s3: S3Server, tmp_path: Path) -> None:
+    place = place_in(s3)
+    config = {
+        **{name: str(place[name]) for name in ("aws.access.key.id", "aws.secret.access.key")},
+        "store.url": f"s3://{place['s3.bucket.name']}/some where",
+        "s3.endpoint": s3.url,
+        "s3.region": REGION,
+        "format": "iceberg",
+        "iceberg.table": "shop.t",
+        "iceberg.catalog.uri": f"sqlite:///{tmp_path}/catalog.db",
+        "partition.field.name": "word",
+    }
+    frozen, successor = Pipeline(tmp_path, **config), Pipeline(tmp_path, **config)
+    successor.commit((key(1), value(1, "a b/")), (key(2), value(2, None)))
+    successor.commit((key(1), value(1, "a b/")))
+    with pytest.raises(FencedError):
+        frozen.commit((key(1), value(1, "too late")))
+    properties = IcebergPlace.of(SparkSinkSettings.parse(successor.context.configs())).properties
+    table = load_catalog("default", **properties).load_table("shop.t")
+    assert sorted((row["id"], row["word"]) for row in table.scan().to_arrow().to_pylist()) == [
+        (1, "a b/"),
+        (1, "a b/"),
+        (2, None),
+    ]
+    assert Pipeline(tmp_path, **config).context.seeks == {A: 3}

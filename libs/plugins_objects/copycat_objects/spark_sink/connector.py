@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from importlib.util import find_spec
+from typing import Final
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
@@ -11,8 +13,14 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.spark_sink.settings import ICEBERG, SparkSinkSettings
+from copycat_objects.spark_sink.settings import DELTA, FORMAT, ICEBERG, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
+
+#: What commits tables of a format, and how that is installed.
+_LIBRARIES: Final = {
+    DELTA: ("deltalake", "deltalake"),
+    ICEBERG: ("pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'"),
+}
 
 
 class SparkSinkConnector(SinkConnector):
@@ -23,7 +31,7 @@ class SparkSinkConnector(SinkConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        SparkSinkSettings.parse(config).check()
+        check(SparkSinkSettings.parse(config))
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -39,7 +47,7 @@ class SparkSinkConnector(SinkConnector):
         found = {value.name: value for value in SparkSinkSettings.config_def().validate(config)}
         if not any(value.errors for value in found.values()):
             try:
-                SparkSinkSettings.parse(config).check()
+                check(SparkSinkSettings.parse(config))
             except ConfigError as error:
                 found[error.fields["key"]].errors.append(error.message)
         return list(found.values())
@@ -55,6 +63,22 @@ class SparkSinkConnector(SinkConnector):
         with closing(open_table(settings, config.get("name") or "")) as table:
             table.change(offsets)
         return True
+
+
+def check(settings: SparkSinkSettings) -> None:
+    """Accept settings that work together, if what commits the table is here.
+
+    Raises:
+        ConfigError: They do not, or a library is missing.
+    """
+    settings.check()
+    library, installed = _LIBRARIES[settings.format]
+    if find_spec(library) is None:
+        raise ConfigError(
+            f"Invalid value {settings.format} for configuration {FORMAT}: this worker does not have the "
+            f"Python package {library}, which commits tables; install it (pip install {installed})",
+            key=FORMAT,
+        )
 
 
 def open_table(settings: SparkSinkSettings, connector: str) -> TableCommits:

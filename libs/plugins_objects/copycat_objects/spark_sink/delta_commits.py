@@ -27,7 +27,7 @@ from copycat_objects.spark_sink.keyed_rows import DELETED, OWN
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import (
     MAX_RETRIES,
-    TableColumns,
+    SinkColumns,
     TableCommits,
     fenced,
     missing_division,
@@ -91,13 +91,13 @@ class DeltaCommits(TableCommits):
         self._table: DeltaTable | None = None
         self._number = 0
 
-    def columns(self) -> TableColumns:
+    def columns(self) -> SinkColumns:
         """Return the columns; see the port."""
         table = self._place.table()
         if table is None:
-            return TableColumns(ColumnTypes({}, _kept), self._partition_by, in_files=False)
+            return SinkColumns(ColumnTypes({}, _kept), self._partition_by, in_files=False)
         known = {field.name: field.type for field in pa.schema(table.schema())}
-        return TableColumns(ColumnTypes(known, _kept), table.metadata().partition_columns, in_files=False)
+        return SinkColumns(ColumnTypes(known, _kept), table.metadata().partition_columns, in_files=False)
 
     def claim(self) -> None:
         """Commit a number; see the port."""
@@ -292,7 +292,7 @@ class DeltaCommits(TableCommits):
 
 
 def _kept(type_: pa.DataType) -> pa.DataType:
-    """Return the type of a column: there is none for times of day."""
+    """Return the type of a column: times of day have no type of their own."""
     return pa.int32() if pa.types.is_time32(type_) else type_
 
 

@@ -41,7 +41,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import (
     MAX_RETRIES,
-    TableColumns,
+    SinkColumns,
     TableCommits,
     fenced,
     missing_division,
@@ -145,13 +145,13 @@ class IcebergCommits(TableCommits):
         self._table: Table | None = None
         self._progress = _Progress()
 
-    def columns(self) -> TableColumns:
+    def columns(self) -> SinkColumns:
         """Return the columns; see the port."""
         table = self._load()
         if table is None:
-            return TableColumns(ColumnTypes({}, _kept), self._partition_by, in_files=True)
+            return SinkColumns(ColumnTypes({}, _kept), self._partition_by, in_files=True)
         known = {each.name: _plain(each.type) for each in table.schema().as_arrow()}
-        return TableColumns(ColumnTypes(known, _kept), self._division(table), in_files=True)
+        return SinkColumns(ColumnTypes(known, _kept), self._division(table), in_files=True)
 
     def claim(self) -> None:
         """Make a snapshot without files; see the port."""

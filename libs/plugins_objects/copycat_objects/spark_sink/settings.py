@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Final
 
 from copycat_connect.cluster import Config
@@ -32,18 +31,13 @@ TASK_CLASS_NAME: Final = "copycat_objects.spark_sink.task.SparkTableTask"
 DELTA, ICEBERG = "delta", "iceberg"
 INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
 PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
-_FORMAT: Final = "format"
+FORMAT: Final = "format"
 COMPACT_VERSIONS: Final = "compact.versions"
 ICEBERG_TABLE: Final = "iceberg.table"
 #: Of keys that are properties of pyiceberg's catalogs, by the names that they have there.
 CATALOG: Final = "iceberg.catalog."
 CATALOG_URI: Final = f"{CATALOG}uri"
 SQL, REST = "sql", "rest"
-#: What commits tables, and how that is installed.
-_LIBRARIES: Final = {
-    DELTA: ("deltalake", "deltalake"),
-    ICEBERG: ("pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'"),
-}
 _SCHEMES: Final = ("file://", "/", "s3://")
 
 SUMMARY: Final = (
@@ -233,7 +227,7 @@ class SparkSinkSettings(Settings):
         """Accept settings that work together.
 
         Raises:
-            ConfigError: They do not, or a library is missing.
+            ConfigError: They do not.
         """
         if not self.store_url.strip().startswith(_SCHEMES):
             raise ConfigError(
@@ -253,27 +247,20 @@ class SparkSinkSettings(Settings):
             )
         if self.format == ICEBERG:
             self._check_iceberg()
-        library, installed = _LIBRARIES[self.format]
-        if find_spec(library) is None:
-            raise ConfigError(
-                f"Invalid value {self.format} for configuration {_FORMAT}: this worker does not have the "
-                f"Python package {library}, which commits tables; install it (pip install {installed})",
-                key=_FORMAT,
-            )
 
     def _check_iceberg(self) -> None:
         for name, value in ((ICEBERG_TABLE, self.iceberg_table), (CATALOG_URI, self.catalog.get("uri"))):
             if not value:
-                raise ConfigError(f"{_FORMAT}={ICEBERG} needs {name}", key=name)
+                raise ConfigError(f"{FORMAT}={ICEBERG} needs {name}", key=name)
         if self.insert_mode == UPSERT:
             raise ConfigError(
-                f"insert.mode={UPSERT} needs {_FORMAT}={DELTA}: rows of Iceberg tables are appended; "
+                f"insert.mode={UPSERT} needs {FORMAT}={DELTA}: rows of Iceberg tables are appended; "
                 "pyiceberg takes a quarter of an hour to change a million rows by key",
                 key="insert.mode",
             )
         if self.compact_versions:
             raise ConfigError(
-                f"{COMPACT_VERSIONS} needs {_FORMAT}={DELTA}: have an engine of queries compact Iceberg "
+                f"{COMPACT_VERSIONS} needs {FORMAT}={DELTA}: have an engine of queries compact Iceberg "
                 "tables (rewrite_data_files of Spark, optimize of Trino)",
                 key=COMPACT_VERSIONS,
             )

@@ -20,7 +20,7 @@ MAX_RETRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumns:
+class SinkColumns:
     """What partitions of Spark need to know of a table."""
 
     types: ColumnTypes
@@ -38,7 +38,7 @@ class TableCommits(ABC):
     """
 
     @abstractmethod
-    def columns(self) -> TableColumns:
+    def columns(self) -> SinkColumns:
         """Return the columns of the table, or those by which a new one is divided.
 
         Raises:

@@ -9,7 +9,7 @@ from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import SparkSinkTask
 
-from copycat_objects.spark_sink.connector import open_table
+from copycat_objects.spark_sink.connector import check, open_table
 from copycat_objects.spark_sink.keyed_rows import KeyedRows, newest
 from copycat_objects.spark_sink.settings import RECORD_KEY, UPSERT, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
@@ -27,7 +27,7 @@ class SparkTableTask(SparkSinkTask):
     def prepare(self, config: Mapping[str, str]) -> None:
         """Read the configuration; the table is not looked at yet."""
         self._settings = settings = SparkSinkSettings.parse(config)
-        settings.check()
+        check(settings)
         self.interval_seconds, self.range_records = settings.interval_seconds, settings.flush_size
         self._commits = open_table(settings, config["name"])
         self._taken: list[WrittenFile] = []

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from copycat_embedded.jars import ensure_jars
 from copycat_testkit.mariadb import MariaDb
 from copycat_testkit.postgres import Postgres, running_postgres
 from copycat_testkit.schema_registry import SchemaRegistry
@@ -35,7 +36,10 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture(scope="package")
 def system(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     """Run a whole system; a test that kills a part of it waits until its own tasks run again."""
-    with CopycatUp(tmp_path_factory.mktemp("system"), kafka, environment=on_plain_hosts()) as up:
+    (driver,) = (jar for jar in ensure_jars(("jdbc",)) if jar.name.startswith("postgresql"))
+    options = ("--set", f"spark.jars={driver}")  # SparkSource reads databases with it
+    folder = tmp_path_factory.mktemp("system")
+    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()) as up:
         yield up
 
 

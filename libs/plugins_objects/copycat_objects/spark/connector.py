@@ -12,7 +12,8 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_objects.source.positions import check_offset, check_partition, effect_of
 from copycat_objects.source.settings import PATTERN
-from copycat_objects.spark.settings import ANY_PATH, DELTA, SparkSourceSettings
+from copycat_objects.spark.key_ranges import check_key_offset
+from copycat_objects.spark.settings import ANY_PATH, DELTA, JDBC, SparkSourceSettings
 from copycat_objects.spark.table_offsets import TABLE, check_table_offset
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
@@ -60,10 +61,12 @@ class SparkSourceConnector(SourceConnector):
         config: Mapping[str, str],
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
     ) -> bool:
-        """Accept any file with a number of records from 0 up, and any version of a table."""
-        del config
+        """Accept any number of records of a file, any version of a table, and any plan of keys."""
+        is_database = config.get("format") == JDBC
         for partition, offset in offsets:
-            if partition is not None and TABLE in partition:
+            if is_database:
+                check_key_offset(partition, offset)
+            elif partition is not None and TABLE in partition:
                 check_table_offset(partition, offset)
             elif offset is not None:
                 check_partition(partition)
@@ -73,8 +76,11 @@ class SparkSourceConnector(SourceConnector):
     def explain_offsets(
         self, config: Mapping[str, str], moves: Sequence[OffsetMove]
     ) -> list[OffsetEffect | None]:
-        """Count the records between two places of a file; between versions of a table they are not known."""
-        store = open_files(SparkSourceSettings.parse(config))
+        """Count the records between two places of a file; those of tables are not known."""
+        settings = SparkSourceSettings.parse(config)
+        if settings.format == JDBC:
+            return [None for _ in moves]
+        store = open_files(settings)
         try:
             return [None if TABLE in move.partition else effect_of(move, store.name) for move in moves]
         finally:
@@ -87,6 +93,9 @@ def _check(settings: SparkSourceSettings) -> None:
     Raises:
         ConfigError: They do not.
     """
+    if settings.format == JDBC:
+        settings.check_database()
+        return
     open_files(settings).close()
     if settings.format == DELTA and settings.pattern != ANY_PATH:
         raise ConfigError(
@@ -102,6 +111,8 @@ def open_files(settings: SparkSourceSettings) -> Store:
     Raises:
         ConfigError: Spark needs further libraries to read there.
     """
+    if not settings.store_url.strip():
+        raise ConfigError(f"{STORE_URL} is needed: it says where the files are", key=STORE_URL)
     if not settings.store_url.strip().startswith(_SCHEMES):
         raise ConfigError(
             f"Invalid value for configuration {STORE_URL}: expected file:///folder, hdfs://host:port/folder "

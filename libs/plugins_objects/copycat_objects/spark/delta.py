@@ -22,6 +22,7 @@ from copycat_connect.plugin.contexts import SourceOffset
 
 from copycat_objects.source.choice import Picked, Rank
 from copycat_objects.source.settings import DONE, STORE
+from copycat_objects.spark.databases import quoted
 from copycat_objects.spark.placed_rows import file_unit
 from copycat_objects.spark.table_offsets import TABLE, VERSION, TableTrouble, TableVersion
 from copycat_objects.stores.ranged_file import RangedFile
@@ -304,16 +305,12 @@ def table_columns(columns: TableColumns, values: Sequence[str | None]) -> tuple[
     own = [field for field in schema["fields"] if field["name"] not in given]
     sql = []
     for field in schema["fields"]:
-        name = _quoted(field["name"])
+        name = quoted(field["name"])
         if field["name"] in given:
             sql.append(f"CAST({_literal(given[field['name']])} AS {field['type']}) AS {name}")
         else:
             sql.append(name)
     return json.dumps({**schema, "fields": own}), sql
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def _literal(value: str | None) -> str:

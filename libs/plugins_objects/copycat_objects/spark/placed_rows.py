@@ -18,6 +18,7 @@ from copycat_connect.plugin.row_query import KEY, TOPIC
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
 from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.positions import offset_at, partition_of
+from copycat_objects.spark.key_ranges import KeyRange
 
 #: Whose path it is, of which Spark writes what users write in one way or another.
 _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
@@ -49,7 +50,7 @@ class PlacedRows:
             query: What was made of the rows.
             read: Makes the values.
             topic: Where records go for which the query says nothing else.
-            behind: Returns the offset behind a place of a unit.
+            behind: Returns the offset behind so many rows of a unit.
         """
         self._units = units
         self._topic, self._behind = topic, behind
@@ -120,7 +121,7 @@ class PlacedRows:
             keys=parts.get(KEY),
             key_schema=self._schema_of(KEY),
             source_partition=unit.partition,
-            source_offset=self._behind(unit, places[-1]),
+            source_offset=self._behind(unit, places[-1] + 1),
         )
 
     def _single(
@@ -139,7 +140,7 @@ class PlacedRows:
         return [
             SourceRecord(
                 unit.partition,
-                self._behind(unit, place),
+                self._behind(unit, place + 1),
                 self._topic if topics[row] is None else str(topics[row]),
                 value,
                 key=keys[row],
@@ -186,6 +187,31 @@ def spark_reader(*, may_be_whole: bool) -> Read:
     return read
 
 
-def behind_row(unit: SparkUnit, place: int) -> dict[str, int | bool]:
-    """Return the offset behind a row of a file."""
-    return offset_at(unit.content.file, RecordPlace(place + 1), done=False)
+def counted(unit: SparkUnit, start: int, rows: Iterator[Any], read: Read) -> Iterator[SourceBatch]:
+    """Make records of all rows of a unit from a place on."""
+    record = 0
+    for batch in rows:
+        record += batch.num_rows
+        if record <= start:
+            continue
+        schema, values = read(batch.slice(max(batch.num_rows - (record - start), 0)))
+        yield SourceBatch(
+            _topic_of(unit),
+            values,
+            value_schema=schema,
+            source_partition=unit.partition,
+            source_offset=behind(unit, record),
+        )
+
+
+def _topic_of(unit: SparkUnit) -> str:
+    content = unit.content
+    return content.topic if isinstance(content, KeyRange) else str(content.picked.topic)
+
+
+def behind(unit: SparkUnit, record: int) -> dict[str, int | bool]:
+    """Return the offset behind so many rows of a file or a range."""
+    content = unit.content
+    if isinstance(content, KeyRange):
+        return content.behind(record)
+    return offset_at(content.file, RecordPlace(record), done=False)

@@ -11,53 +11,65 @@ from copycat_connect.config import (
     LONG,
     LOW,
     MEDIUM,
+    Password,
     at_least,
     matches_java_regex,
-    non_empty,
     one_of,
     topic_name,
 )
 from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ROW_QUERY_KEYS, RowQuery
 
 from copycat_objects.source.settings import CleanupPolicy
+from copycat_objects.spark.databases import DatabaseTable
+from copycat_objects.spark.key_ranges import TableKeys
 from copycat_objects.stores import keys
 
 CLASS_NAME: Final = "copycat_objects.spark.connector.SparkSourceConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark.task.SparkFilesTask"
 OPTION: Final = "spark.option."
-PARQUET, TEXT, DELTA = "parquet", "text", "delta"
-FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA)
+PARQUET, TEXT, DELTA, JDBC = "parquet", "text", "delta", "jdbc"
+FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA, JDBC)
+PARTITION_COLUMN: Final = "jdbc.partition.column"
+#: Options of Spark's JDBC reader that divide what it reads, which ranges of keys do.
+_DIVIDING: Final = frozenset({"partitioncolumn", "lowerbound", "upperbound", "numpartitions"})
 FAIL, SKIP = "fail", "skip"
 ANY_PATH: Final = ".*"
 
 SUMMARY: Final = (
     "Reads files of a folder or of HDFS with Spark, in as many partitions at once as tasks.max says, and "
     "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options; and "
-    "tables of Delta Lake, as rows are added to them."
+    "tables of Delta Lake, as rows are added to them, and of databases, by ranges of a key."
 )
 GUARANTEES: Final = (
-    "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
-    "of Spark: a process with a JVM, on the machine of its worker; its partitions run there, or on a Spark "
-    "cluster (worker property spark.drivers.master). Each file is a source partition {store, path}, read in "
-    "one partition of Spark; the source offset {record, size, modified, done} says how many of its records "
-    "are committed. Small files with the same columns are read together, up to 16 MiB, each with its own "
-    "offset; exactly once, in one transaction, a large file in several. Order: that of a file; files are "
-    "read side by side. A file that is written anew is read anew. Values are structs, of text the lines; "
-    "those of Parquet have the types of the file, as ObjectSource has them and byte for byte what it sends, "
-    "save that Spark reads no times of day in milliseconds (TIME_MILLIS, as ObjectSink writes them), which "
-    "fail the task, and that sql sees moments in nanoseconds as numbers; others what Spark makes of them, "
-    "every field optional. A file that Spark cannot read fails the task. Files whose names begin with . or "
-    "_, and those in folders named +tmp, are not read. sql and the expressions see the columns of a file, of "
-    "text the column value, and Spark's hidden column _metadata, e.g. _metadata.file_name; expressions also "
-    "see the names that sql gives with AS. What they make has Spark's types; the record of an offset counts "
-    "all rows of the file. Exactly once, what differs each time, as rand() and now() do, is refused. A row "
-    "for which they fail, as a CAST of what is no number, fails the task: try_cast and its like give null. "
-    "Transformations by SQL do not run here. Of a Delta table the files of the first version are read, then "
-    "those that each later version adds, whatever maintenance makes of them; the source partition {store, "
-    "table} has the offset {version, done}: whether the version is read, or has begun to be. Every field is "
-    "optional; a column that is added later is null before. Tables with deletion vectors in use or mapped "
-    "columns are refused."
+    "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a "
+    "driver of Spark: a process with a JVM, on the machine of its worker; its partitions run there, or on a "
+    "Spark cluster (worker property spark.drivers.master). Each file is a source partition "
+    "{store, path}, read in one partition of Spark; the source offset {record, size, modified, done} says "
+    "how many of its records are committed. Small files with the same columns are read together, up to 16 "
+    "MiB, each with its own offset; exactly once, in one transaction, a large file in several. Order: that "
+    "of a file; files are read side by side. A file that is written anew is read anew. Values are structs, "
+    "of text the lines; those of Parquet have the types of the file, as ObjectSource has them and "
+    "byte for byte what it sends, save that Spark reads no times of day in milliseconds (TIME_MILLIS, as "
+    "ObjectSink writes them), which fail the task, and that sql sees moments in nanoseconds as numbers; "
+    "others what Spark makes of them, every field optional. A file that Spark cannot read fails the task. Files whose "
+    "names begin with . or _, and those in folders named +tmp, are not read. sql and the expressions see "
+    "the columns of a file, of text the column value, and Spark's hidden column _metadata, e.g. "
+    "_metadata.file_name; expressions also see the names that sql gives with AS. What they make has "
+    "Spark's types; the record of an offset counts all rows of the file. Exactly once, what differs each "
+    "time, as rand() and now() do, is refused. A row for which they fail, as a CAST of what is no number, "
+    "fails the task: try_cast and its like give null. Transformations by SQL do not run here. Of a Delta "
+    "table the files of the first version are read, then those that each later version adds, whatever "
+    "maintenance makes of them; the source partition {store, table} has the offset {version, done}: "
+    "whether the version is read, or has begun to be. Every field is optional; a column that is added "
+    "later is null before. Tables with deletion vectors in use or mapped columns are refused. A table of a "
+    "database is read in ranges of a key, whose rows are sorted by it and by the other columns, above the "
+    "keys that were read before: a plan of ranges is committed first, as the offset of the source "
+    "partition {table}, so that a restart has the same. Exactly once holds for rows that stay as they are: "
+    "of a range that was read in part when its driver was lost, the rest is counted from its beginning, so "
+    "that rows that were meanwhile added below or deleted shift it, and changed rows may come in either "
+    "form. Rows are those of several transactions of the database, one for each range."
 )
 
 
@@ -77,14 +89,15 @@ class SparkSourceSettings(Settings):
     format: str = key(
         HIGH,
         check=one_of(*FORMATS),
-        doc="Format of the files: parquet, orc, csv, json (one value a line), text (one record a line); or "
-        "delta, for the Delta table in the folder prefix. "
+        doc="Format of the files: parquet, orc, csv, json (one value a line), text (one record a line); "
+        "delta, for the Delta table in the folder prefix; or jdbc, for a table of a database. "
         f"Keys that begin with {OPTION} are options of Spark's reader, e.g. {OPTION}header=true.",
     )
     store_url: str = key(
         HIGH,
-        check=non_empty,
-        doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder.",
+        default="",
+        doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder. "
+        "Needed but for jdbc.",
     )
     prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
     pattern: str = key(
@@ -117,10 +130,91 @@ class SparkSourceSettings(Settings):
         doc="What becomes of a version of a Delta table that changes or deletes rows: fail the task, or skip "
         "the version with the rows that it adds.",
     )
+    partition_column: str = key(
+        HIGH,
+        name=PARTITION_COLUMN,
+        default="",
+        doc="Column of the table by whose ranges it is read: whole numbers, decimals, dates or timestamps, "
+        "none null, best an indexed key.",
+    )
+    unit_rows: int = key(
+        MEDIUM,
+        name="jdbc.unit.rows",
+        default=100_000,
+        check=at_least(1),
+        doc="About how many rows a range has, as far as keys are spread evenly: Spark reads and sorts "
+        "them at once.",
+    )
+    follows: bool = key(
+        MEDIUM,
+        name="jdbc.follow",
+        default=False,
+        doc="Whether to look for rows with higher keys again and again (object.poll.interval.ms). Rows that "
+        "come with a lower key than one that was read, e.g. of a transaction that was longer, are not found.",
+    )
+    database_url: str = key(
+        HIGH,
+        name=f"{OPTION}url",
+        default="",
+        doc="Address of the database, as its driver has it: jdbc:postgresql://host:5432/database. Put no "
+        "password there.",
+    )
+    database_driver: str = key(
+        HIGH,
+        name=f"{OPTION}driver",
+        default="",
+        doc="Class of its JDBC driver, e.g. org.postgresql.Driver, whose jar the worker property "
+        "spark.jars names.",
+    )
+    database_table: str = key(
+        HIGH, name=f"{OPTION}dbtable", default="", doc="The table, as SQL of the database names it."
+    )
+    database_query: str = key(
+        HIGH, name=f"{OPTION}query", default="", doc="A SELECT in place of a table, whose rows are read."
+    )
+    database_user: str = key(HIGH, name=f"{OPTION}user", default="", doc="Whom to be at the database.")
+    database_password: Password | None = key(
+        HIGH, name=f"{OPTION}password", default=None, doc="The password of that user; it is never shown."
+    )
     query: RowQuery | None = taken_from(RowQuery.of, keys=ROW_QUERY_KEYS)
     webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
     hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
     options: Mapping[str, str] = taken_from(_options)
+
+    @property
+    def database(self) -> DatabaseTable:
+        """The table of a database."""
+        options = {name: value for name, value in self.options.items() if value}
+        return DatabaseTable(options, self.partition_column, self.unit_rows, self.follows)
+
+    def table_keys(self) -> TableKeys:
+        """Return what plans its ranges."""
+        table = self.database_table or self.database_query
+        return TableKeys(table, self.topic, follows=self.follows, poll_seconds=self.poll_seconds)
+
+    def check_database(self) -> None:
+        """Accept settings that work together for a table of a database.
+
+        Raises:
+            ConfigError: They do not.
+        """
+        needed = {
+            PARTITION_COLUMN: self.partition_column,
+            f"{OPTION}url": self.database_url,
+            f"{OPTION}driver": self.database_driver,
+            f"{OPTION}dbtable": self.database_table or self.database_query,
+        }
+        for name, value in needed.items():
+            if not value:
+                raise ConfigError(f"format={JDBC} needs {name}", key=name)
+        if self.database_table and self.database_query:
+            raise ConfigError(f"Set one of {OPTION}dbtable and {OPTION}query, not both", key=f"{OPTION}query")
+        for name in self.options:
+            if name.lower() in _DIVIDING:
+                raise ConfigError(
+                    f"Leave out {OPTION}{name}: {PARTITION_COLUMN} and jdbc.unit.rows divide the table",
+                    key=f"{OPTION}dbtable",
+                )
 
     @property
     def cleanup_policy(self) -> CleanupPolicy:
@@ -155,6 +249,19 @@ EXAMPLES: Final = {
         "store.url": "file:///data/lake",
         "prefix": "tables/orders",
         "format": "delta",
+    },
+    "A table of a database, four ranges of its key at a time, then rows as they are added": {
+        "tasks.max": "4",
+        "topic": "orders",
+        "delivery.guarantee": "exactly_once",
+        "format": "jdbc",
+        "spark.option.url": "jdbc:postgresql://db.example:5432/shop",
+        "spark.option.driver": "org.postgresql.Driver",
+        "spark.option.dbtable": "orders",
+        "spark.option.user": "reader",
+        "spark.option.password": "${env:DB_SECRET}",
+        "jdbc.partition.column": "id",
+        "jdbc.follow": "true",
     },
     "Paid orders with a key, a topic for each country and a header, by SQL": {
         "tasks.max": "2",

@@ -1,4 +1,4 @@
-"""SparkSource's task: finds files in the driver, and makes records of their rows in Spark's partitions."""
+"""SparkSource's task: finds files and ranges of keys in the driver, and makes records of their rows."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from copycat_objects.source.positions import is_done, offset_at, place_in
 from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
 from copycat_objects.spark.delta import DeltaTable, TableFile, TableUnits, table_columns
+from copycat_objects.spark.key_ranges import KeyLook, TableKeys, end_offset, is_past
 from copycat_objects.spark.placed_rows import (
     PlacedRows,
     Read,
-    behind_row,
+    behind,
+    counted,
     file_unit,
     path_of,
     spark_reader,
 )
-from copycat_objects.spark.settings import DELTA, PARQUET, SKIP, TEXT, SparkSourceSettings
+from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TEXT, SparkSourceSettings
 from copycat_objects.spark.table_offsets import VERSION, TableTrouble, is_read
 from copycat_objects.stores.ranged_file import RangedFile
 
@@ -50,20 +52,24 @@ _SCHEMA_KEYS: Final = (b"org.apache.spark.sql.parquet.row.metadata", b"parquet.a
 
 
 class SparkFilesTask(SparkSourceTask):
-    """A unit is a file (`Found`, `TableFile`), or the mark of a version of a table."""
+    """A unit is a file (`Found`, `TableFile`), a range of keys, or a mark of a table."""
 
     def open(self, config: Mapping[str, str]) -> None:
         """Open the store; nothing is called there yet."""
         self._settings = settings = SparkSourceSettings.parse(config)
         self.query = settings.query
+        self._next_look = 0.0
+        self._table: TableUnits | None = None
+        self._keys: TableKeys | None = None
+        if settings.format == JDBC:
+            self._database, self._keys = settings.database, settings.table_keys()
+            return
         self._store = open_files(settings)
         self._listing = StoreListing(self._store, StoreFileChoice(settings, 0, 1), settings.min_age_millis)
-        self._table: TableUnits | None = None
         if settings.format == DELTA:
             folder, skips = settings.prefix.strip("/"), settings.delta_changes == SKIP
             table = DeltaTable(self._store, folder, settings.topic, skip_changes=skips)
             self._table = TableUnits(table, self._store.name, folder)
-        self._next_look = 0.0
 
     def plan(self) -> list[SparkUnit]:
         """Look for new files where it is time to, else wait for a moment."""
@@ -73,6 +79,11 @@ class SparkFilesTask(SparkSourceTask):
             return []
         if self._table is not None:
             return self._plan_table(self._table)
+        if self._keys is not None:
+            keys = self._keys
+            units = keys.plan(lambda: self.context.offset(keys.partition))
+            self._next_look = 0.0 if units else time.monotonic() + _LOOK_SECONDS
+            return units
         new = self._listing.advance(_LOOK_SECONDS)
         if new is None:
             return []
@@ -82,13 +93,17 @@ class SparkFilesTask(SparkSourceTask):
         return [file_unit(self._store.name, found) for found in new]
 
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
-        """Return whether all records of the file, as it is now, are committed, or of a mark's version."""
+        """Return whether all of a file, as it is now, or of a range is committed, or what a mark says."""
+        if self._keys is not None:
+            return is_past(unit.content, offset)
         return is_read(unit.content, offset) if unit.is_mark else is_done(unit.content.file, offset)
 
     def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
         """Have Spark read a file, or those first ones in which it finds the same columns."""
         if self._table is not None:
             return self._table_frame(session, units)
+        if self._keys is not None:
+            return self._database.frame(session, units[0].content), 1
         one = self._load(session, units[:1])
         hidden, is_parquet = _METADATA not in one.columns, self._settings.format == PARQUET
         count = self._alike(session, units, one.schema) if hidden else 1
@@ -109,9 +124,12 @@ class SparkFilesTask(SparkSourceTask):
             if isinstance(units[0].content, TableTrouble):
                 raise ConnectError(units[0].content.text)
             return
+        if self._keys is not None:
+            yield from self._range_batches(units[0], offsets[0], rows)
+            return
         read = self._reader(units[0])
         if self.query is None and len(units) == 1:
-            yield from _counted(units[0], place_in(units[0].content.file, offsets[0]).record, rows, read)
+            yield from counted(units[0], place_in(units[0].content.file, offsets[0]).record, rows, read)
             return
         starts = {
             path_of(self._address(unit)): (
@@ -120,12 +138,14 @@ class SparkFilesTask(SparkSourceTask):
             )
             for unit, offset in zip(units, offsets, strict=True)
         }
-        placed = PlacedRows(starts, self.query or RowQuery(), read, self._settings.topic, behind_row)
+        placed = PlacedRows(starts, self.query or RowQuery(), read, self._settings.topic, behind)
         for batch in rows:
             yield from placed.batches(batch)
 
     def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
-        """Return the offset at the end of a file, or that of a mark."""
+        """Return the offset at the end of a file or a range, or that of a mark."""
+        if self._keys is not None:
+            return end_offset(unit.content, offset)
         if unit.is_mark:
             return {VERSION: unit.content.version, DONE: unit.content.done}
         file = unit.content.file
@@ -135,6 +155,24 @@ class SparkFilesTask(SparkSourceTask):
         """Let go of the connection to the store of the files."""
         if hasattr(self, "_store"):
             self._store.close()
+
+    def _range_batches(
+        self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
+    ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
+        """Make records of the rows of a range; a look for keys has none."""
+        if isinstance(unit.content, KeyLook):
+            return
+        start, read = unit.content.record(offset), spark_reader(may_be_whole=self._has_sql)
+        if self.query is None:
+            yield from counted(unit, start, rows, read)
+            return
+        placed = PlacedRows({"": (unit, start)}, self.query, read, self._settings.topic, behind)
+        for batch in rows:
+            yield from placed.batches(batch)
+
+    @property
+    def _has_sql(self) -> bool:
+        return self.query is not None and self.query.sql is not None
 
     def _plan_table(self, table: TableUnits) -> list[SparkUnit]:
         units = table.plan(lambda: self.context.offset(table.partition))
@@ -200,7 +238,7 @@ class SparkFilesTask(SparkSourceTask):
 
     def _reader(self, unit: SparkUnit) -> Read:
         """Return what makes values of a batch of rows."""
-        if self.query is not None and self.query.sql is not None:
+        if self._has_sql:
             return spark_reader(may_be_whole=True)
         if self._settings.format == PARQUET:
             return self._parquet_reader(unit)
@@ -228,20 +266,3 @@ class SparkFilesTask(SparkSourceTask):
             return schema, struct_rows(schema, columns, arrays, batch.num_rows)
 
         return read
-
-
-def _counted(unit: SparkUnit, start: int, rows: Iterator[Any], read: Read) -> Iterator[SourceBatch]:
-    """Make records of all rows of a file from a place on."""
-    file, topic, record = unit.content.file, unit.content.picked.topic, 0
-    for batch in rows:
-        record += batch.num_rows
-        if record <= start:
-            continue
-        schema, values = read(batch.slice(max(batch.num_rows - (record - start), 0)))
-        yield SourceBatch(
-            topic,
-            values,
-            value_schema=schema,
-            source_partition=unit.partition,
-            source_offset=offset_at(file, RecordPlace(record), done=False),
-        )

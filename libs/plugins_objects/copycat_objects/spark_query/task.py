@@ -173,4 +173,4 @@ def _behind(unit: SparkUnit, place: int) -> dict[str, int]:
     """Return the offset behind a row: that of a batch counts once all of its rows are written."""
     if isinstance(unit.content, StreamBatch):
         return unit.content.offset()
-    return {OFFSET: place + 1}
+    return {OFFSET: place}

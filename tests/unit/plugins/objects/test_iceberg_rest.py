@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from copycat_connect.data import INT32_SCHEMA, Struct, TopicPartition
@@ -73,7 +74,8 @@ class Service:
         raise AssertionError(f"{request.method} {request.path}")
 
     def _committed(self, name: tuple[str, str], asked: CommitTableRequest) -> Response:
-        table = Table(name, None, "", None, self.catalog)  # type: ignore[arg-type] - its name is all that counts
+        nothing: Any = None
+        table = Table(name, nothing, "", nothing, self.catalog)  # its name is all that counts
         done = self.catalog.commit_table(table, asked.requirements, asked.updates)
         self.commits += 1
         if not self.answers_commits:

@@ -156,6 +156,7 @@ def test_offsets_of_keys_are_checked(
 def test_offsets_of_keys_are_accepted() -> None:
     table = {"plan": 1, "after": None, "upto": -9, "width": 5, "done": True}
     ranged = {"plan": 1, "record": 3, "done": False}
+    moves: list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]
     moves = [
         ({"table": "t"}, table),
         ({"table": "t", "range": 0}, ranged),

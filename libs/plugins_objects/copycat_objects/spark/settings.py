@@ -253,7 +253,6 @@ EXAMPLES: Final = {
     "A table of a database, four ranges of its key at a time, then rows as they are added": {
         "tasks.max": "4",
         "topic": "orders",
-        "delivery.guarantee": "exactly_once",
         "format": "jdbc",
         "spark.option.url": "jdbc:postgresql://db.example:5432/shop",
         "spark.option.driver": "org.postgresql.Driver",

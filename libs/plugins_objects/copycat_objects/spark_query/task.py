@@ -169,8 +169,8 @@ def _unit(part: RecordRange) -> SparkUnit:
     )
 
 
-def _behind(unit: SparkUnit, place: int) -> dict[str, int]:
-    """Return the offset behind a row: that of a batch counts once all of its rows are written."""
+def _behind(unit: SparkUnit, records: int) -> dict[str, int]:
+    """Return the offset behind so many records of a partition, or of a batch, which counts as a whole."""
     if isinstance(unit.content, StreamBatch):
         return unit.content.offset()
-    return {OFFSET: place}
+    return {OFFSET: records}

@@ -46,7 +46,7 @@ def ranges_done(lake: Lake, name: str) -> int:
 def make(place: Place, table: str) -> None:
     """Make a table whose keys have gaps, are negative, too, and whose times come several times."""
     place.run(
-        f'CREATE TABLE {table} ("Id" bigint PRIMARY KEY, word text, at timestamptz NOT NULL, price numeric)',
+        f'CREATE TABLE {table} ("Id" bigint PRIMARY KEY, word text, at timestamptz NOT NULL, price float8)',
     )
     add(place, table, 0, ROWS)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
@@ -35,6 +37,13 @@ def reading(server: Postgres, **config: str) -> dict[str, str]:
 
 def ids(lake: Lake, topic: str) -> Counter[int]:
     return Counter(json.loads(value)["Id"] for value in lake.values(topic))
+
+
+def status(lake: Lake, name: str) -> str:
+    """What REST says; nothing while it knows no status."""
+    with suppress(httpx2.HTTPStatusError):
+        return str(lake.ask("GET", f"{name}/status"))
+    return ""
 
 
 def ranges_done(lake: Lake, name: str) -> int:
@@ -106,16 +115,12 @@ def test_a_snapshot_is_read_once_and_what_is_missing_is_named(lake: Lake, postgr
     config = reading(postgres, **{"jdbc.partition.column": "at"}, **query)
     for key, (value, text) in wrong.items():
         lake.put(name, **{**config, key: value})
-        wait_until(lambda: lake.state(name) == "FAILED", SECONDS, "it fails")
-        status = lake.ask("GET", f"{name}/status")
-        assert text in json.dumps(status)
-        assert SECRET not in json.dumps(status)
+        wait_until(lambda: text in status(lake, name), SECONDS, text)  # noqa: B023
+        assert SECRET not in status(lake, name)
     lake.put(name, **config)
     rows = {row for row, _, _, price in place.run(f"TABLE {name}") if price < 500}
     wait_until(lambda: len(lake.values(name)) >= len(rows), SECONDS, "all rows")
     add(place, name, -1, 1)
-    lake.ask("POST", f"{name}/restart?includeTasks=true")
-    wait_until(lambda: lake.state(name) == "RUNNING", SECONDS, "it runs again")
     assert ids(lake, name) == Counter(rows)
     lake.ask("PUT", f"{name}/stop")
     wait_until(lambda: lake.state(name) == "", SECONDS, "it stops")

@@ -12,6 +12,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -23,6 +24,7 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
+from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.keyed_rows import DELETED, OWN
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import (
@@ -100,11 +102,16 @@ class DeltaCommits(TableCommits):
         return SinkColumns(ColumnTypes(known, _kept), table.metadata().partition_columns, in_files=False)
 
     def claim(self) -> None:
-        """Commit a number; see the port."""
-        self._table = self._place.table()
-        self._number = self._counted()
-        if self._table is not None:
-            self._commit([], {})
+        """Commit a number, after those that the task before commits meanwhile; see the port."""
+        for _ in range(MAX_RETRIES):
+            self._table = self._place.table()
+            self._number = self._counted()
+            if self._table is None:
+                return
+            with suppress(FencedError):
+                self._commit([], {})
+                return
+        raise fenced(self._place.address)
 
     def positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the versions of transactions; see the port."""

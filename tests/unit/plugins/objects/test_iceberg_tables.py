@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from copycat_connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, Struct, TopicPartition
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
-from copycat_objects.commit_log import FencedError
 from copycat_objects.spark_sink.connector import SparkSinkConnector
 from copycat_objects.spark_sink.iceberg_commits import IcebergCommits, IcebergPlace
 from copycat_objects.spark_sink.settings import SparkSinkSettings
@@ -26,28 +25,6 @@ def row(number: int, word: str | None = None) -> Struct:
 @pytest.fixture
 def table(tmp_path: Path) -> IcebergSinkTable:
     return IcebergSinkTable(tmp_path)
-
-
-def test_a_task_claims_a_table_though_the_one_before_commits_meanwhile(
-    table: IcebergSinkTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, successor = table.commits(), table.opened()
-    before.add(table.write(row(0)), {A: 1})
-    load = IcebergCommits._load
-
-    def load_and_be_late(commits: IcebergCommits) -> object:
-        found = load(commits)
-        monkeypatch.undo()
-        before.add(table.write(row(1)), {A: 2})
-        return found
-
-    monkeypatch.setattr(IcebergCommits, "_load", load_and_be_late)
-    successor.claim()
-    assert successor.positions([A, B]) == {A: 2}
-    with pytest.raises(FencedError):
-        before.add(table.write(row(99)), {A: 3})
-    successor.add(table.write(row(2)), {A: 3})
-    assert table.ids() == [0, 1, 2]
 
 
 def test_properties_of_the_table_are_kept_and_many_versions_have_few_manifests(

@@ -29,6 +29,8 @@ from copycat_connect.data import (
 from copycat_connect.data.logical import decimal_schema
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_objects.commit_log import FencedError
+from copycat_objects.spark_sink.delta_commits import TablePlace
+from copycat_objects.spark_sink.iceberg_commits import IcebergCommits
 from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.spark_sink.task import SparkTableTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
@@ -215,6 +217,30 @@ def test_a_task_that_was_replaced_commits_nothing_whenever_it_goes_on(table: Sin
     late.add(table.write(row(2)), {A: 3})
     assert table.ids() == [0, 1, 2]
     assert table.commits().positions([A]) == {A: 3}
+
+
+def test_a_task_claims_a_table_though_the_one_before_commits_meanwhile(
+    table: SinkTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, successor = table.commits(), table.opened()
+    before.add(table.write(row(0)), {A: 1})
+    place: Any = TablePlace if isinstance(table, DeltaSinkTable) else IcebergCommits
+    name = "table" if place is TablePlace else "_load"
+    load = getattr(place, name)
+
+    def load_and_be_late(of: object) -> object:
+        found = load(of)
+        monkeypatch.undo()
+        before.add(table.write(row(1)), {A: 2})
+        return found
+
+    monkeypatch.setattr(place, name, load_and_be_late)
+    successor.claim()
+    assert successor.positions([A, B]) == {A: 2}
+    with pytest.raises(FencedError):
+        before.add(table.write(row(99)), {A: 3})
+    successor.add(table.write(row(2)), {A: 3})
+    assert table.ids() == [0, 1, 2]
 
 
 def test_others_may_write_the_table_and_change_its_columns_meanwhile(table: SinkTable) -> None:

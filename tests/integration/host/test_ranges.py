@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.plugin import RecordRange
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
-from copycat_executor.kafka.range_receivers import RangePlanner, RangeReceiver
+from copycat_executor.kafka.range_receivers import RangePlanner, RangeReceiver, TopicBounds
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique
 
 
@@ -80,3 +80,16 @@ def test_a_share_has_ranges_of_several_partitions_and_no_more_than_these(kafka: 
 
 def _ends(each: RecordRange) -> tuple[TopicPartition, int, int]:
     return each.partition, each.begin, each.end
+
+
+def test_bounds_are_those_of_committed_records_and_a_missing_topic_has_none(
+    kafka: str, place: TopicPartition
+) -> None:
+    topics = TopicBounds(config(kafka), lambda: None, None)
+    missing = unique("missing")
+    try:
+        assert topics.bounds([place.topic, missing]) == {place: (0, 33)}
+        create_topic(kafka, missing)
+        assert topics.bounds([place.topic, missing]) == {place: (0, 33), TopicPartition(missing, 0): (0, 0)}
+    finally:
+        topics.close()

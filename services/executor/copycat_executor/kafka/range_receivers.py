@@ -17,7 +17,7 @@ from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.connections import LoginWatch
 from copycat_executor.kafka.consumer import KafkaReceiver
-from copycat_executor.kafka.remedies import UNKNOWN_TOPIC, remedy_for_reading
+from copycat_executor.kafka.remedies import remedy_for_reading
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 
 _ANSWER_TIMEOUT_SECONDS: Final = 5.0
@@ -163,8 +163,12 @@ class RangeReceiver(KafkaReceiver):
 class TopicBounds(KafkaReceiver):
     """Reads nothing itself: says where the partitions of topics begin and end."""
 
-    _partitions: dict[str, int] | None = None
-    _looked = 0.0
+    def __init__(
+        self, config: ClientConfig, replaced: Callable[[], object], statistics: ClientStatistics | None
+    ) -> None:
+        super().__init__(config, replaced, statistics)
+        self._partitions: dict[str, int] = {}
+        self._looked = 0.0
 
     def bounds(self, topics: Collection[str]) -> dict[TopicPartition, tuple[int, int]]:
         """Return the first offset, and that behind what may be read, of each partition of topics.
@@ -175,7 +179,8 @@ class TopicBounds(KafkaReceiver):
         """
         self._check()
         self._consumer.poll(0)  # nothing is read, so that errors and statistics would wait for ever
-        if self._partitions is None or time.monotonic() - self._looked >= _LOOK_SECONDS:
+        known = all(map(self._partitions.get, topics))
+        if not known or time.monotonic() - self._looked >= _LOOK_SECONDS:
             self._partitions = {topic: self._count(topic) for topic in topics}
             self._looked = time.monotonic()
         return {
@@ -193,7 +198,7 @@ class TopicBounds(KafkaReceiver):
             raise RetriableError(f"Cannot find the partitions of {topic}") from error
         if found.error is None:
             return len(found.partitions)
-        if found.error.code() == UNKNOWN_TOPIC:
+        if found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return 0
         raise ConnectError(f"Cannot read {topic}: {remedy_for_reading(found.error)}")
 

@@ -1,4 +1,4 @@
-"""Two rounds of `make spark-rounds` for each connector on Spark: those that its own tests leave out."""
+"""Two rounds of `make spark-rounds` for a sink and a source: those that their own tests leave out."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from random import Random
 import pytest
 from copycat_testkit.arrivals import Tally
 
-from tools.spark_rounds.flows import FLOWS
 from tools.spark_rounds.rounds import end, run, running
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 
 
-@pytest.mark.parametrize("kind", FLOWS)
+@pytest.mark.parametrize("kind", ["spark_sink", "spark_state"])
 def test_executors_that_are_killed_or_frozen_lose_and_repeat_nothing(kind: str, tmp_path: Path) -> None:
     with running(tmp_path, kind) as flow:
         for victim in ("kill executor", "freeze whole worker"):

@@ -8,10 +8,12 @@ from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
-from copycat_connect.data import ConnectValue, MapColumns, SinkBatch, Struct
+from copycat_connect.data import ConnectValue, MapColumns, SchemaType, SinkBatch, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import ReportRecord
 from copycat_connect.plugin.row_query import PLACE
+
+from copycat_objects.records import is_uniform
 
 #: The column that is the whole value.
 VALUE: Final = "value"
@@ -27,6 +29,7 @@ _OF_RECORD: Final[Mapping[str, Callable[[SinkBatch], Sequence[ConnectValue]]]] =
 }
 _MISFITS: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _MILLIS: Final = 1000
+_values = attrgetter("values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,14 @@ class RecordRows:
     def _one_by_one(self, batch: SinkBatch, places: Sequence[int], report: ReportRecord) -> pa.RecordBatch:
         fitting = []
         for place in places:
+            record = batch[place]
             try:
-                self._rows(batch, [place])
+                self._rows(SinkBatch.of([record]), [0])
             except DataError as error:
                 report(batch, place, error)
             else:
-                fitting.append(place)
-        return self._rows(batch, fitting)
+                fitting.append(record)
+        return self._rows(SinkBatch.of(fitting), range(len(fitting)))
 
     def _rows(self, batch: SinkBatch, places: Sequence[int]) -> pa.RecordBatch:
         whole = len(places) == len(batch)
@@ -79,6 +83,14 @@ def _column(batch: SinkBatch, name: str) -> Sequence[ConnectValue]:
         return _OF_RECORD[name](batch)
     if isinstance(batch.column, MapColumns):
         return batch.column.columns.get(name) or [None] * len(batch)
+    schema = batch.value_schemas[0] if len(batch) else None
+    if schema is not None and schema.type is SchemaType.STRUCT and is_uniform(batch.value_schemas):
+        field = schema.field(name)
+        if field is None:
+            return [None] * len(batch)
+        if field.schema.default is None:
+            place = field.index
+            return [None if value is None else _values(value)[place] for value in batch.values]
     return [_field(value, name) for value in batch.values]
 
 

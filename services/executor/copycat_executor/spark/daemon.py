@@ -121,13 +121,9 @@ def adopt_orphans() -> None:
 
 
 def main() -> None:
-    """Preload, then serve Spark's requests for workers until it closes our input.
-
-    Spark has a daemon for each module that workers run; those that only plan a source need nothing of ours.
-    """
+    """Preload, then serve Spark's requests for workers until it closes our input."""
     leave_zips()
-    if sys.argv[1:] in ([], [PRELOADED[0]]):
-        preload()
+    preload()
     gc.collect()
     gc.freeze()  # keeps the shared pages shared: the collector writes into every object it visits
     adopt_orphans()

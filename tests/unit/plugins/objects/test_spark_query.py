@@ -1,0 +1,211 @@
+"""What SparkQuery reads of records, and which settings and offsets it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from copycat_connect.data import (
+    INT64_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectValue,
+    MapColumns,
+    Schema,
+    SchemaBuilder,
+    SinkBatch,
+    SinkRecord,
+    Struct,
+)
+from copycat_connect.errors import ConfigError, ConnectError, DataError
+from copycat_connect.plugin import OffsetMove
+from copycat_objects.spark_query.connector import SparkQueryConnector
+from copycat_objects.spark_query.positions import effect_of
+from copycat_objects.spark_query.record_columns import RecordRows
+from copycat_objects.spark_query.settings import SparkQuerySettings
+
+MICROS = pa.timestamp("us", tz="UTC")
+AT = datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC)
+MILLIS = int(AT.timestamp() * 1000)
+QUERY = {
+    "name": "q",
+    "topic": "out",
+    "input.topics": "orders",
+    "input.columns": "id BIGINT",
+    "sql": "SELECT id FROM records",
+}
+
+
+def batch(*values: ConnectValue, schema: Schema | None = None) -> SinkBatch:
+    return SinkBatch.of(
+        [
+            SinkRecord("t", 3, number, b"k", value, None, schema, timestamp=MILLIS)
+            for number, value in enumerate(values)
+        ]
+    )
+
+
+def rows(columns: Mapping[str, pa.DataType], *batches: SinkBatch) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of batches, and what was reported."""
+    reported: list[str] = []
+
+    def report(of: SinkBatch, place: int, error: DataError) -> None:
+        reported.append(f"{of[place].offset}: {error}")
+
+    found = RecordRows(pa.schema(list(columns.items())))(iter(batches), report)
+    return [row for each in found for row in each.to_pylist()], reported
+
+
+def test_fields_of_maps_and_structs_are_columns_and_missing_ones_null() -> None:
+    columns = {"id": pa.int64(), "word": pa.string(), "none": pa.bool_()}
+    schema = SchemaBuilder.struct().field("id", INT64_SCHEMA).field("word", OPTIONAL_STRING_SCHEMA).build()
+    structs = batch(Struct(schema, {"id": 1, "word": "a"}), None, Struct(schema, {"id": 2}), schema=schema)
+    maps = batch({"id": 3, "word": "b"}, {"id": 4.0, "more": 1})
+    made = MapColumns({"id": (5, 6), "word": ("c", None)}, 2)
+    found, reported = rows(columns, structs, maps, SinkBatch(made, maps.__getitem__))
+    assert [(row["id"], row["word"], row["none"]) for row in found] == [
+        (1, "a", None),
+        (2, None, None),
+        (3, "b", None),
+        (4, None, None),
+        (5, "c", None),
+        (6, None, None),
+    ]
+    assert not reported
+
+
+def test_columns_of_the_record_and_the_whole_value() -> None:
+    columns = {
+        "value": pa.string(),
+        "_key": pa.binary(),
+        "_topic": pa.string(),
+        "_partition": pa.int32(),
+        "_offset": pa.int64(),
+        "_timestamp": MICROS,
+        "__place": pa.int64(),
+    }
+    (row,), _ = rows(columns, batch("text"))
+    assert tuple(row.values()) == ("text", b"k", "t", 3, 0, AT, 0)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        (MICROS, MILLIS, AT),
+        (MICROS, AT, AT),
+        (MICROS, "2024-01-02T03:04:05.006Z", AT),
+        (pa.date32(), "2024-01-02", date(2024, 1, 2)),
+        (pa.decimal128(10, 2), "1.50", Decimal("1.50")),
+        (pa.decimal128(10, 2), Decimal("1.50"), Decimal("1.50")),
+        (pa.decimal128(10, 2), 7, Decimal("7.00")),
+        (pa.int64(), "12", 12),
+        (pa.string(), 12, "12"),
+        (pa.list_(pa.int32()), [1, None], [1, None]),
+        (pa.map_(pa.string(), pa.int32()), {"a": 1}, [("a", 1)]),
+        (pa.struct([("at", MICROS)]), {"at": MILLIS, "more": 1}, {"at": AT}),
+    ],
+)
+def test_values_become_what_their_column_is(type_: pa.DataType, value: ConnectValue, expected: Any) -> None:
+    found, reported = rows({"x": type_}, batch({"x": value}, {"x": None}))
+    assert ([row["x"] for row in found], reported) == ([expected, None], [])
+
+
+def test_a_record_that_does_not_fit_is_reported_and_the_others_are_rows() -> None:
+    schema = SchemaBuilder.struct().field("id", TIMESTAMP_SCHEMA).build()
+    wrong = batch({"id": 1}, {"id": "x"}, {"id": 1.5}, "text", {"id": 2})
+    found, reported = rows({"id": pa.int64()}, wrong, batch(Struct(schema, {"id": AT}), schema=schema))
+    assert [row["id"] for row in found[:2]] == [1, 2]
+    assert [text.split(":")[0] for text in reported[:3]] == ["1", "2", "3"]
+    assert "The field id does not fit its column, int64" in reported[0]
+    assert "the whole value is the column value" in reported[2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "key", "text"),
+    [
+        ({"input.columns": None}, "input.columns", "columns the records of orders have"),
+        ({"watermark.column": "at"}, "watermark.column", "set state.url"),
+        ({"input.columns.orders": "id INT"}, "input.columns", "there is one table, records"),
+        ({"state.url": "s3://bucket"}, "state.url", "hdfs://host:port/folder"),
+        ({"state.url": "file:///a", "state.partitions": "64"}, "state.partitions", "no more than 63"),
+        ({"output.mode": "complete"}, "output.mode", "append"),
+    ],
+)
+def test_settings_that_do_not_work_together_are_named(
+    changed: dict[str, str | None], key: str, text: str
+) -> None:
+    given = {name: value for name, value in (QUERY | changed).items() if value is not None}
+    found = {value.name: value.errors for value in SparkQueryConnector().validate(given)}
+    assert list(filter(found.get, found)) == [key]
+    assert text in found[key][0]
+
+
+def test_topics_with_columns_of_their_own_are_tables_of_their_names() -> None:
+    state = {"state.url": "file:///a", "input.topics": "a,b,c", "input.columns.b": "x INT"}
+    settings = SparkQuerySettings.parse({**QUERY, **state})
+    settings.check()
+    assert settings.tables() == {"b": ("b",), "records": ("a", "c")}
+    assert [settings.columns_of(topic) for topic in settings.input_topics] == [
+        "id BIGINT",
+        "x INT",
+        "id BIGINT",
+    ]
+
+
+STATE = {**QUERY, "state.url": "file:///state"}
+PLACE = {"topic": "orders", "partition": 0}
+
+
+@pytest.mark.parametrize(
+    ("config", "partition", "offset"),
+    [
+        (QUERY, PLACE, {"offset": 5}),
+        (QUERY, {"any": 1}, None),
+        (STATE, {"query": "q"}, {"orders-0": 5, "a-b-1": 0}),
+        (STATE, {"query": "q"}, {"epoch": "e", "batch": 7, "orders-0": 5}),
+        (STATE, {"query": "q", "slot": 1}, {"epoch": "e", "batch": 7}),
+    ],
+)
+def test_offsets_that_may_be_set(config: dict[str, str], partition: Any, offset: Any) -> None:
+    assert SparkQueryConnector().alter_offsets(config, [(partition, offset)])
+
+
+@pytest.mark.parametrize(
+    ("config", "partition", "offset"),
+    [
+        (QUERY, {"topic": "orders"}, {"offset": 5}),
+        (QUERY, PLACE, {"offset": -1}),
+        (QUERY, PLACE, {"offset": True}),
+        (QUERY, PLACE, {"record": 5}),
+        (STATE, PLACE, {"offset": 5}),
+        (STATE, {"query": "q"}, {"orders": 5}),
+        (STATE, {"query": "q"}, {"orders-0": "5"}),
+        (STATE, {"query": "q", "slot": 1}, {"orders-0": 5}),
+    ],
+)
+def test_offsets_that_are_none_are_refused(config: dict[str, str], partition: Any, offset: Any) -> None:
+    with pytest.raises(ConnectError):
+        SparkQueryConnector().alter_offsets(config, [(partition, offset)])
+
+
+def test_what_moves_of_offsets_would_do() -> None:
+    def effect(partition: Any, before: Any, after: Any) -> Any:
+        found = effect_of(OffsetMove(partition, before, after))
+        return found and (found.repeated, found.skipped, found.unit)
+
+    query, now = {"query": "q"}, {"epoch": "e", "batch": 7, "a-0": 10, "a-1": 20}
+    assert effect(PLACE, {"offset": 10}, {"offset": 4}) == (6, 0, "records")
+    assert effect(PLACE, None, {"offset": 4}) == (0, 4, "records")
+    assert effect(PLACE, {"offset": 10}, {"offset": "x"}) is None
+    assert effect(query, now, None) == (30, 0, "records, read into an empty state")
+    assert effect(query, now, {"a-0": 15, "a-1": 5}) == (15, 5, "records, read into an empty state")
+    assert effect({**query, "slot": 0}, {"epoch": "e", "batch": 7}, None) == (0, 0, "records")
+
+
+def test_the_columns_of_a_topic_are_needed_before_anything_starts() -> None:
+    with pytest.raises(ConfigError):
+        SparkQueryConnector().start({name: value for name, value in QUERY.items() if name != "input.columns"})

@@ -118,6 +118,8 @@ def array_of(values: Sequence[ConnectValue], type_: pa.DataType) -> pa.Array:
         return pa.array(values, pa.timestamp("ms", tz=type_.tz)).cast(type_)
     if isinstance(first, str) and not pa.types.is_string(type_):
         return pa.array(values, pa.string()).cast(type_)
+    if pa.types.is_integer(type_):
+        return pa.array(values).cast(type_)  # `pa.array` itself cuts what is behind the point of a number
     try:
         return pa.array(values, type_)
     except _MISFITS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -80,6 +81,27 @@ def test_a_share_has_ranges_of_several_partitions_and_no_more_than_these(kafka: 
 
 def _ends(each: RecordRange) -> tuple[TopicPartition, int, int]:
     return each.partition, each.begin, each.end
+
+
+class AtOnce(RangeReceiver):
+    """Gets the end of a partition together with the records before it."""
+
+    def read(self, most: int, seconds: float) -> list[Any]:
+        found: list[Any] = []
+        while not any(message.error() for message in found):
+            found += self._consumer.consume(most, seconds)
+        return self._without_errors(found)
+
+
+def test_a_range_ends_behind_the_marker_of_a_transaction_that_comes_with_its_records(
+    kafka: str, place: TopicPartition
+) -> None:
+    receiver = AtOnce(config(kafka), lambda: None, None)
+    try:
+        found = [*receiver.messages([RecordRange(place, 0, 33)], 1000)]
+        assert [int(message.value() or b"") for messages in found for message in messages] == [*range(20)]
+    finally:
+        receiver.close()
 
 
 def test_bounds_are_those_of_committed_records_and_a_missing_topic_has_none(

@@ -100,7 +100,7 @@ class Orders:
 
     def of_iceberg(self) -> list[Row]:
         """Those of the table of Iceberg."""
-        catalog = load_catalog("copycat", type="sql", uri=self._catalog)
+        catalog = load_catalog("default", type="sql", uri=self._catalog)
         if not catalog.table_exists("shop.orders"):
             return []
         return _of_arrow(catalog.load_table("shop.orders").scan().to_arrow())
@@ -110,26 +110,28 @@ class Orders:
         values = map(json.loads, self.lake.values(f"{self.name}_minutes"))
         return {each["minute"]: (each["orders"], Decimal(each["price"])) for each in values}
 
+    def arrived(self, connector: str) -> int:
+        """How many rows a connector has written."""
+        match connector.removeprefix(f"{self.name}_"):
+            case "delta":
+                return len(self.of_delta())
+            case "iceberg":
+                return len(self.of_iceberg())
+            case "minutes":
+                return sum(found for found, _ in self.minutes().values())
+            case _:
+                return len(self.lake.values(self.name))
+
 
 def test_a_table_of_a_database_is_followed_into_a_lake_and_counted(lake: Lake, postgres: Postgres) -> None:
     orders = Orders(lake, postgres)
     orders.add(0, ROWS)
-    for name, config in orders.connectors.items():
+    for name, config in orders.connectors.items():  # one after the other: each has a driver to start
         lake.put(name, **config, **EXACTLY_ONCE)
-    _arrives(orders, ROWS)
+        wait_until(lambda: orders.arrived(name) >= ROWS, SECONDS, f"{ROWS} rows in {name}")  # noqa: B023
     orders.add(ROWS, MORE)
-    _arrives(orders, ROWS + MORE)
     for name in orders.connectors:
-        lake.ask("DELETE", name)
-
-
-def _arrives(orders: Orders, count: int) -> None:
-    """Wait until all rows have arrived everywhere, and compare them."""
-    wait_until(lambda: len(orders.of_delta()) >= count, SECONDS, f"{count} rows in Delta")
-    wait_until(lambda: len(orders.of_iceberg()) >= count, SECONDS, f"{count} rows in Iceberg")
-    wait_until(
-        lambda: sum(found for found, _ in orders.minutes().values()) >= count, SECONDS, f"{count} in minutes"
-    )
+        wait_until(lambda: orders.arrived(name) >= ROWS + MORE, SECONDS, f"new rows in {name}")  # noqa: B023
     rows = orders.rows()
     assert orders.of_delta() == orders.of_iceberg() == rows
     expected: dict[int, tuple[int, Decimal]] = {}
@@ -138,6 +140,8 @@ def _arrives(orders: Orders, count: int) -> None:
         found, total = expected.get(minute, (0, Decimal()))
         expected[minute] = (found + 1, total + price)
     assert orders.minutes() == expected
+    for name in orders.connectors:
+        lake.ask("DELETE", name)
 
 
 def _of_arrow(table: Any) -> list[Row]:

@@ -136,12 +136,13 @@ class RangeReceiver(KafkaReceiver):
         reached = self._reached
         if len(ends) == 1:
             ((only, end),) = ends.items()
-            last = reached[only] = messages[-1].offset() + 1
+            last = messages[-1].offset() + 1
+            reached[only] = max(reached[only], last)  # the end itself may have come with them
             return messages if last <= end else [each for each in messages if each.offset() < end]
         wanted = []
         for message in messages:
             place, offset = (message.topic(), message.partition()), message.offset()
-            reached[place] = offset + 1
+            reached[place] = max(reached[place], offset + 1)
             if offset < ends[place]:
                 wanted.append(message)
         if len(wanted) < len(messages):

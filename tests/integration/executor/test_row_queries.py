@@ -134,6 +134,39 @@ def test_what_gives_the_same_each_time_passes(queries: SparkQueries, text: str) 
     queries.check(sql.format(text), kind=QueryText.ROWS, repeatable=True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (
+            QueryText.STATE,
+            "SELECT window.start, count(*) AS n FROM a GROUP BY window(at, '1 minute') HAVING n > 1",
+        ),
+        (QueryText.STATE, "WITH b AS (SELECT DISTINCT id FROM a) SELECT b.id FROM b JOIN c ON b.id = c.id"),
+        (QueryText.STATE, "SELECT id FROM a UNION ALL SELECT id FROM c"),
+        (QueryText.COLUMNS, "id BIGINT, at TIMESTAMP, parts ARRAY<STRUCT<x: DOUBLE>>"),
+    ],
+)
+def test_queries_with_state_and_columns_pass(queries: SparkQueries, kind: QueryText, text: str) -> None:
+    queries.check(text, kind=kind, repeatable=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "error"),
+    [
+        (QueryText.STATE, "DROP TABLE a", "DropTable is not allowed"),
+        (QueryText.STATE, "SELECT * FROM range(10)", "UnresolvedTableValuedFunction is not allowed"),
+        (QueryText.STATE, "SELECT reflect('a', 'b') FROM a", "reflect is not allowed"),
+        (QueryText.STATE, "SELECT id, rand() FROM a", "something else each time"),
+        (QueryText.STATE, "SELECT id FROM a WHERE id IN (SELECT id FROM c)", "is not allowed"),
+        (QueryText.STATE, "SELECT (id FROM a", "PARSE_SYNTAX_ERROR"),
+        (QueryText.COLUMNS, "id BIGINT, at TIMESTAMPP", "TIMESTAMPP"),
+    ],
+)
+def test_other_texts_are_refused(queries: SparkQueries, kind: QueryText, text: str, error: str) -> None:
+    with pytest.raises(ConfigError, match=error):
+        queries.check(text, kind=kind, repeatable=True)
+
+
 def test_each_row_tells_its_place_and_what_else_its_record_is_made_of(rows: DataFrame) -> None:
     query = RowQuery(
         "SELECT upper(word) AS word, at.x AS x FROM (SELECT *, id + 1 AS next FROM records) r WHERE next > 3",

@@ -33,6 +33,7 @@ from copycat_connect.plugin.rest_extensions import (
     RestRequest,
 )
 from copycat_connect.plugin.row_query import (
+    INPUT_COLUMNS,
     KEY_EXPRESSION,
     ROW_QUERY_KEYS,
     SQL_KEY,
@@ -56,6 +57,7 @@ from copycat_connect.plugin.transformations import Predicate, Transformation
 
 __all__ = [
     "CONNECTORS",
+    "INPUT_COLUMNS",
     "INPUT_TOPICS",
     "KEY_EXPRESSION",
     "ROW_QUERY_KEYS",

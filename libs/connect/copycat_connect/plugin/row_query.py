@@ -44,6 +44,8 @@ TOPIC_EXPRESSION: Final = ConfigKey(
 )  # fmt: skip
 STATE_URL: Final = "state.url"
 """The key that lets a query keep state, so that it is more than one row or none for each record."""
+INPUT_COLUMNS: Final = "input.columns"
+"""The key with the columns that rows have, and what keys begin with that say them of one topic."""
 ROW_QUERY_KEYS: Final = (SQL_KEY, KEY_EXPRESSION, TOPIC_EXPRESSION)
 """The keys of a connector that takes a query."""
 
@@ -57,6 +59,8 @@ class QueryText(StrEnum):
     """One that works across rows, and keeps state for that."""
     EXPRESSION = "expression"
     """An expression of columns."""
+    COLUMNS = "columns"
+    """Columns with their types, as in CREATE TABLE."""
 
 
 class RowTextCheck(Protocol):
@@ -112,7 +116,13 @@ class RowQuery:
             yield f"{HEADER_PREFIX}{name}", text
 
 
+def _has_columns(name: str) -> bool:
+    return name == INPUT_COLUMNS or name.startswith(f"{INPUT_COLUMNS}.")
+
+
 def _kind_of(name: str, raw: Config) -> QueryText:
+    if _has_columns(name):
+        return QueryText.COLUMNS
     if name != SQL_KEY.name:
         return QueryText.EXPRESSION
     return QueryText.STATE if raw.get(STATE_URL) else QueryText.ROWS
@@ -124,11 +134,10 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
     Raises:
         RetriableError: Nobody can say now.
     """
-    query = RowQuery.of(raw)
-    if query is None:
-        return
+    query = RowQuery.of(raw) or RowQuery()
+    columns = [(name, text) for name, text in raw.items() if text is not None and _has_columns(name)]
     by_name = {value.name: value for value in values}
-    for name, text in query.texts():
+    for name, text in (*query.texts(), *columns):
         value = by_name.get(name)
         if value is None:
             value = ConfigValue(name, text)

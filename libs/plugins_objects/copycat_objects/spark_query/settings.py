@@ -21,6 +21,7 @@ from copycat_connect.config import (
 from copycat_connect.config.settings import Settings, key, seconds_key, taken_from
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import (
+    INPUT_COLUMNS,
     INPUT_TOPICS,
     KEY_EXPRESSION,
     STATE_URL,
@@ -30,7 +31,6 @@ from copycat_connect.plugin import (
 
 CLASS_NAME: Final = "copycat_objects.spark_query.connector.SparkQueryConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_query.task.SparkQueryTask"
-COLUMNS: Final = "input.columns"
 WATERMARK_COLUMN, WATERMARK_DELAY = "watermark.column", "watermark.delay"
 APPEND, UPDATE = "append", "update"
 #: Transactional ids that the partitions of a state may have; the last one is for the query as a whole.
@@ -57,13 +57,13 @@ GUARANTEES: Final = (
 
 def _columns(config: Config) -> Mapping[str, str]:
     """Return the columns of topics, those of all others under an empty name."""
-    prefix = f"{COLUMNS}."
+    prefix = f"{INPUT_COLUMNS}."
     own = {
         name.removeprefix(prefix): text
         for name, text in config.items()
         if name.startswith(prefix) and text is not None
     }
-    return {**own, "": text} if (text := config.get(COLUMNS)) else own
+    return {**own, "": text} if (text := config.get(INPUT_COLUMNS)) else own
 
 
 class SparkQuerySettings(Settings):
@@ -80,7 +80,7 @@ class SparkQuerySettings(Settings):
         "Each is a field of the value, by its name; the column value is the whole value. _key, _topic, "
         "_partition, _offset and _timestamp are of the record. Fields that a record has not are null; "
         "numbers are milliseconds where a time is wanted, texts are read as Spark casts them. With state.url "
-        f"a topic may have its own columns, {COLUMNS}.TOPIC, and is then a table of its own name.",
+        f"a topic may have its own columns, {INPUT_COLUMNS}.TOPIC, and is then a table of its own name.",
     )
     topic: str = key(HIGH, check=topic_name, doc="Topic that receives what the query gives.")
     sql: str = key(
@@ -174,9 +174,9 @@ class SparkQuerySettings(Settings):
         for topic in self.input_topics:
             if self.columns_of(topic) is None:
                 raise ConfigError(
-                    f"Missing required configuration {COLUMNS}: say which columns the records of {topic} "
-                    "have, e.g. id BIGINT, word STRING",
-                    key=COLUMNS,
+                    f"Missing required configuration {INPUT_COLUMNS}: say which columns the records of "
+                    f"{topic} have, e.g. id BIGINT, word STRING",
+                    key=INPUT_COLUMNS,
                 )
         if self.state_url is None:
             self._check_without_state()
@@ -196,9 +196,9 @@ class SparkQuerySettings(Settings):
             )
         if own := [topic for topic in self.columns if topic]:
             raise ConfigError(
-                f"Invalid value for configuration {COLUMNS}.{own[0]}: without {STATE_URL} there is one "
-                f"table, records; put the columns into {COLUMNS}",
-                key=COLUMNS,
+                f"Invalid value for configuration {INPUT_COLUMNS}.{own[0]}: without {STATE_URL} there is one "
+                f"table, records; put the columns into {INPUT_COLUMNS}",
+                key=INPUT_COLUMNS,
             )
 
     def columns_of(self, topic: str) -> str | None:

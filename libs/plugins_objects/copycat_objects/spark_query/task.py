@@ -10,6 +10,7 @@ from copycat_connect.cluster import TopicPartition
 from copycat_connect.data import SourceBatch, SourceRecord
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import (
+    INPUT_COLUMNS,
     RecordRange,
     SparkSourceTask,
     SparkStream,
@@ -23,7 +24,7 @@ from copycat_connect.plugin.row_query import PLACE
 from copycat_objects.spark.placed_rows import PlacedRows, spark_reader
 from copycat_objects.spark_query.positions import OFFSET, source_partition
 from copycat_objects.spark_query.record_columns import RecordRows
-from copycat_objects.spark_query.settings import COLUMNS, SparkQuerySettings
+from copycat_objects.spark_query.settings import SparkQuerySettings
 
 _WAIT_SECONDS: Final = 0.5
 
@@ -155,9 +156,9 @@ def declared(session: Any, columns: str) -> tuple[Any, Any]:  # noqa: ANN401 - P
         empty = session.createDataFrame([], columns)
     except Exception as error:
         raise ConfigError(
-            f"Invalid value for configuration {COLUMNS}: expected columns as in CREATE TABLE, e.g. "
+            f"Invalid value for configuration {INPUT_COLUMNS}: expected columns as in CREATE TABLE, e.g. "
             f"id BIGINT, at TIMESTAMP: {str(error).strip().splitlines()[0]}",
-            key=COLUMNS,
+            key=INPUT_COLUMNS,
         ) from error
     return empty.schema, empty.toArrow().schema
 

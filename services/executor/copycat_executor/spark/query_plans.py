@@ -77,6 +77,9 @@ def check_unread(session: SparkSession, text: str, *, kind: QueryText, repeatabl
         PySparkException: It is no SQL, or calls what is no function, or with constants that do not fit.
         ConfigError: It is not of the one kind or the other, or is to be repeatable and is not.
     """
+    if kind is QueryText.COLUMNS:
+        session._jsparkSession.sessionState().sqlParser().parseTableSchema(text)
+        return
     if kind is QueryText.STATE:
         check_state_query(session, text, repeatable=repeatable)
         return

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from copycat_connect.config import ConfigDef, ConfigValue
 from copycat_connect.data import TopicPartition
-from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
 from copycat_objects.commit_log import CommitLog
@@ -54,13 +53,7 @@ class FilesSinkConnector(SinkConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check single keys, and which of them go together."""
-        found = {value.name: value for value in self.definition.validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                self.read(config)
-            except ConfigError as error:
-                found[error.fields["key"]].errors.append(error.message)
-        return list(found.values())
+        return self.definition.validate_together(config, lambda: self.read(config))
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Support it where a commit log is in the store, with the files."""

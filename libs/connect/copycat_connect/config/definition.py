@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -94,6 +94,27 @@ class ConfigDef:
         for name in sorted(undefined):
             text = f"{name} is referred in the dependents, but not defined."
             found[name] = ConfigValue(name, errors=[text], visible=False)
+        return list(found.values())
+
+    def validate_together(
+        self, raw: Config, check: Callable[[], object], *, key: str | None = None
+    ) -> list[ConfigValue]:
+        """Check single keys and, where each is fine, that they work together.
+
+        Args:
+            raw: The configuration as text.
+            check: Raises ConfigError where they do not; its field `key` says which key gets the error.
+            key: The key that gets an error without one.
+
+        Returns:
+            What was found about each defined key, in order.
+        """
+        found = {value.name: value for value in self.validate(raw)}
+        if not any(value.errors for value in found.values()):
+            try:
+                check()
+            except ConfigError as error:
+                found[error.fields.get("key") or key or ""].errors.append(error.message)
         return list(found.values())
 
     def _sorted(self) -> list[ConfigKey]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
-from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
@@ -37,13 +36,9 @@ class ObjectSourceConnector(SourceConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check single keys, and that the address is one of a store; the store is not asked."""
-        found = {value.name: value for value in ObjectSourceSettings.config_def().validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                _open_store(config).close()
-            except ConfigError as error:
-                found[error.fields.get("key", STORE_URL)].errors.append(error.message)
-        return list(found.values())
+        return ObjectSourceSettings.config_def().validate_together(
+            config, lambda: _open_store(config).close(), key=STORE_URL
+        )
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """A file can be read again from any record."""

@@ -43,13 +43,9 @@ class SparkSourceConnector(SourceConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check single keys, and that Spark can read at the address; nothing is looked at there."""
-        found = {value.name: value for value in SparkSourceSettings.config_def().validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                _check(SparkSourceSettings.parse(config))
-            except ConfigError as error:
-                found[error.fields.get("key", STORE_URL)].errors.append(error.message)
-        return list(found.values())
+        return SparkSourceSettings.config_def().validate_together(
+            config, lambda: _check(SparkSourceSettings.parse(config)), key=STORE_URL
+        )
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """A file can be read again from any record."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
-from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
@@ -35,13 +34,9 @@ class SparkQueryConnector(SourceConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check single keys, and that they work together."""
-        found = {value.name: value for value in SparkQuerySettings.config_def().validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                SparkQuerySettings.parse(config).check()
-            except ConfigError as error:
-                found[error.fields["key"]].errors.append(error.message)
-        return list(found.values())
+        return SparkQuerySettings.config_def().validate_together(
+            config, lambda: SparkQuerySettings.parse(config).check()
+        )
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Topics can be read again from any record."""

@@ -44,13 +44,9 @@ class SparkSinkConnector(SinkConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check single keys, and that the table's library is here; nothing is looked at in the store."""
-        found = {value.name: value for value in SparkSinkSettings.config_def().validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                check(SparkSinkSettings.parse(config))
-            except ConfigError as error:
-                found[error.fields["key"]].errors.append(error.message)
-        return list(found.values())
+        return SparkSinkSettings.config_def().validate_together(
+            config, lambda: check(SparkSinkSettings.parse(config))
+        )
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """The table has the positions."""

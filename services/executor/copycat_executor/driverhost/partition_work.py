@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import time
@@ -17,6 +18,7 @@ from copycat_connect.config.framework_names import CONNECTOR_CLASS, DELIVERY_GUA
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, load_plugins
+from copycat_connect.plugin.spec import failed_entry_points
 from copycat_connect.validation.parts import NO_QUERIES
 
 from copycat_executor.pipeline.records.trace import trace_text
@@ -144,6 +146,17 @@ def slots_of(order: TaskOrder) -> int:
 def connector_of(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec:
     """Return the connector of a task."""
     return surroundings.plugins.find_connector((order.connector_config.get(CONNECTOR_CLASS) or "").strip())
+
+
+def failed_plugins_of(surroundings: HostSurroundings) -> tuple[tuple[str, str], ...]:
+    """Return the entry points of plugins that partitions are not to load, each with the reason."""
+    return tuple(failed_entry_points(surroundings.plugins.unloadable).items())
+
+
+def root_level() -> str:
+    """Return the level of the root logger, for the processes of partitions."""
+    level: str = logging.getLevelName(logging.getLogger().level)
+    return level
 
 
 @cache

@@ -30,8 +30,9 @@ from copycat_executor.pipeline.sink.sink_loop import RunningSinkContext
 from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import Stage, TaskFailedError, failing
-from copycat_executor.taskhost.assemble_sink import sink_runtime
+from copycat_executor.taskhost.assemble_sink import RecordReading, sink_runtime
 from copycat_executor.taskhost.order import TaskOrder
 
 #: For dead letters to be written; the range is written again by the task that comes next.
@@ -93,28 +94,46 @@ class RangeWork:
         with failing(Stage.START):
             task.initialize(RunningSinkContext(runtime))
             task.prepare(runtime.config)
-        runtime.decoder.expect(each.partition.topic for each in self.ranges)
         with failing(Stage.TASK_PUT):
             written = task.write(self._batches(runtime))
-            if runtime.errant is not None:
-                runtime.errant.check()
-                runtime.errant.settle()
-        letters = runtime.dead_letters
-        with failing(Stage.FLUSH):
-            if letters is not None and not letters.settle(_LETTERS_TIMEOUT_SECONDS, time.monotonic):
-                raise TimeoutError("The dead letter queue does not answer")
+        settle_reported(runtime, Stage.TASK_PUT)
         runtime.topics.report(runtime.link)
         return written
 
     def _batches(self, runtime: SinkRuntime) -> Iterator[SinkBatch]:
-        messages = cast("RangeReceiver", runtime.receiver).messages(self.ranges, runtime.max_records)
-        while True:
-            with failing(Stage.KAFKA_CONSUME):
-                read = next(messages, None)
-            if read is None:
-                return
-            runtime.measures.note("sink-record-read", len(read))
-            batch = runtime.decoder.batch(read)
-            if len(batch):
-                yield batch
+        for batch in read_ranges(runtime, self.ranges, runtime.measures):
+            yield batch
             runtime.measures.note("sink-record-send", len(batch))
+
+
+def read_ranges(
+    reading: SinkRuntime | RecordReading, ranges: Sequence[RecordRange], measures: Measures
+) -> Iterator[SinkBatch]:
+    """Yield the records of ranges, each of a partition of its own, in batches that are not empty."""
+    reading.decoder.expect(each.partition.topic for each in ranges)
+    messages = cast("RangeReceiver", reading.receiver).messages(ranges, reading.max_records)
+    while True:
+        with failing(Stage.KAFKA_CONSUME):
+            read = next(messages, None)
+        if read is None:
+            return
+        measures.note("sink-record-read", len(read))
+        batch = reading.decoder.batch(read)
+        if len(batch):
+            yield batch
+
+
+def settle_reported(reading: SinkRuntime | RecordReading, stage: Stage) -> None:
+    """Wait until the records that were reported are safe, before what is behind them may be committed.
+
+    Raises:
+        TaskFailedError: They are not; `stage` is that of a report that exceeds what is tolerated.
+    """
+    with failing(stage):
+        if reading.errant is not None:
+            reading.errant.check()
+            reading.errant.settle()
+    letters = reading.dead_letters
+    with failing(Stage.FLUSH):
+        if letters is not None and not letters.settle(_LETTERS_TIMEOUT_SECONDS, time.monotonic):
+            raise TimeoutError("The dead letter queue does not answer")

@@ -13,9 +13,14 @@ from copycat_connect.config.delivery import guarantee_of_sink
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, RecordRange, SparkSinkTask
-from copycat_connect.plugin.spec import failed_entry_points
 
-from copycat_executor.driverhost.partition_work import fail_as, refuse_at_most_once, slots_of
+from copycat_executor.driverhost.partition_work import (
+    fail_as,
+    failed_plugins_of,
+    refuse_at_most_once,
+    root_level,
+    slots_of,
+)
 from copycat_executor.driverhost.range_work import RangeReport, RangeWork
 from copycat_executor.kafka.range_receivers import RangePlanner
 from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
@@ -105,7 +110,7 @@ class SparkSinkLoop:
         self._task = cast("SparkSinkTask", runtime.task)
         self._planner = cast("RangePlanner", runtime.receiver)
         self._slots = slots_of(order)
-        self._failed_plugins = tuple(failed_entry_points(surroundings.plugins.unloadable).items())
+        self._failed_plugins = failed_plugins_of(surroundings)
         self._context = RunningSinkContext(runtime)
         self._meter = SinkMeter(runtime, delivery)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="round")
@@ -216,8 +221,7 @@ class SparkSinkLoop:
         self._round = _Round(shares, self._thread.submit(self._jobs.run, works, self._tag))
 
     def _work(self, share: Sequence[RecordRange]) -> RangeWork:
-        level = logging.getLevelName(logging.getLogger().level)
-        return RangeWork(self._order.command, share, self._failed_plugins, level)
+        return RangeWork(self._order.command, share, self._failed_plugins, root_level())
 
     def _finish(self, *, closing: bool = False) -> None:
         """Commit what a round has written.

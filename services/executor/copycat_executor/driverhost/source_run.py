@@ -10,11 +10,11 @@ from copycat_connect.config.delivery import Guarantee
 from copycat_connect.errors import RetriableError
 from copycat_connect.plugin import PluginSpec, SparkSourceTask, SparkStream, SparkUnit, TopicRows
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
-from copycat_connect.plugin.spec import failed_entry_points
 
 from copycat_executor.driverhost.partition_work import (
     PartitionFailure,
     fail_as,
+    failed_plugins_of,
     refuse_at_most_once,
     slots_of,
 )
@@ -104,7 +104,7 @@ class SparkSourceLoop:
         )
         self._line = PartitionLine(link, jobs.addresses) if guarantee is Guarantee.EXACTLY_ONCE else None
         self._queries, self._fence = queries, fence
-        self._failed_plugins = tuple(failed_entry_points(surroundings.plugins.unloadable).items())
+        self._failed_plugins = failed_plugins_of(surroundings)
         self._stream: StreamRun | None = None
         self._reads = UnitReads(
             order,
@@ -124,7 +124,7 @@ class SparkSourceLoop:
             if self._line is not None:
                 self._questions.await_fence()
             config = self._order.task_config
-            context = SparkSourceContext(config, self._questions, self._topics, self._calls, self._reads.rest)
+            context = _SparkSourceContext(config, self._questions, self._topics, self._reads, self._calls)
             self._task.initialize(context)
             self._task.start(config)
             stream = self._task.stream()
@@ -177,8 +177,10 @@ class SparkSourceLoop:
 
     def report_measures(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
-        self._delivered.measures.note_state("source-record-active-count", self._reads.under_way)
-        self._delivered.report_measures(now=now)
+        measures = self._delivered.measures
+        if now or measures.due(1.0):
+            measures.note_state("source-record-active-count", self._reads.under_way)
+            self._link.measured(measures.take())
 
     def closers(self) -> Sequence[Callable[[], None]]:
         """Return what ends the run: the task's `stop`, then its jobs, and who asks from them."""
@@ -242,7 +244,7 @@ class SparkSourceLoop:
         self._delivered.acknowledge()
 
 
-class SparkSourceContext:
+class _SparkSourceContext:
     """The context of a task whose records Spark reads (`TopicSourceContext`)."""
 
     transaction: TransactionContext | None = None
@@ -253,15 +255,14 @@ class SparkSourceContext:
         config: Mapping[str, str],
         questions: ServiceQuestions,
         topics: TopicRows,
+        reads: UnitReads,
         calls: CallLog,
-        rest: Callable[[float], bool],
     ) -> None:
-        """Compose; `rest` waits, and does what is to be done meanwhile."""
         self._config = config
         self._questions = questions
         self._topics = topics
+        self._reads = reads
         self._calls = calls
-        self._rest = rest
 
     @property
     def topics(self) -> TopicRows:
@@ -286,4 +287,4 @@ class SparkSourceContext:
 
     def wait(self, seconds: float) -> bool:
         """Wait; units go on being read meanwhile."""
-        return self._rest(seconds)
+        return self._reads.rest(seconds)

@@ -18,20 +18,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import SparkStream, SparkUnit, StreamBatch, TopicRows
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.spark import BATCH, EPOCH, SLOT
 
-from copycat_executor.driverhost.partition_work import PartitionFailure, fail_as
+from copycat_executor.driverhost.partition_work import PartitionFailure, fail_as, root_level
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
 from copycat_executor.driverhost.unit_work import DeliveredUnits, UnitReport, UnitWork
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, failing
 from copycat_executor.spark.state_queries import QuerySettings, StateFolders
-from copycat_executor.spark.topic_streams import name_of
+from copycat_executor.spark.topic_streams import name_of, partition_of
 from copycat_executor.spark.unit_jobs import UnitLostError, Work
 from copycat_executor.taskhost.order import TaskOrder
 
@@ -87,8 +86,8 @@ class StreamWorks:
 
     def of(self, unit: SparkUnit, lane: int) -> UnitWork:
         """Return the work of a slot, or of the query as a whole."""
-        level = logging.getLevelName(logging.getLogger().level)
-        return UnitWork(self.order.command, [unit], [None], self.line, lane, self.failed_plugins, level)
+        command, plugins = self.order.command, self.failed_plugins
+        return UnitWork(command, [unit], [None], self.line, lane, plugins, root_level())
 
 
 @dataclass(slots=True)
@@ -252,7 +251,7 @@ class StreamRun:
         return first
 
     def _start(self, batch: StreamBatch) -> None:
-        begin = dict(_named(batch.positions or {}))
+        begin = {partition_of(name): offset for name, offset in (batch.positions or {}).items()}
         self._ending.clear()
         stream = self._stream
         with self._calls("query"):
@@ -368,8 +367,3 @@ def _batch_of(offset: SourceOffset) -> StreamBatch:
 
 def _positions(offset: SourceOffset) -> dict[str, int]:
     return {name: int(place) for name, place in offset.items() if name not in {EPOCH, BATCH}}
-
-
-def _named(positions: Mapping[str, int]) -> list[tuple[TopicPartition, int]]:
-    split = ((name.rpartition("-"), offset) for name, offset in positions.items())
-    return [(TopicPartition(topic, int(number)), offset) for (topic, _, number), offset in split]

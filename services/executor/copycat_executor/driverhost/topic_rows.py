@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import RecordRange, RowsOfRecords, input_config
-from copycat_connect.plugin.spec import failed_entry_points
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.driverhost.partition_work import (
     PartitionFailure,
     PartitionReport,
     connector_of,
+    failed_plugins_of,
     partition_surroundings,
+    root_level,
 )
+from copycat_executor.driverhost.range_work import read_ranges, settle_reported
 from copycat_executor.driverhost.service_questions import DriverLine, PartitionLine
 from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.kafka.range_receivers import RangeReceiver, TopicBounds
@@ -38,9 +39,6 @@ from copycat_executor.spark.unit_jobs import map_arrow
 from copycat_executor.taskhost.assemble_sink import RecordReading, record_reading
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
-
-#: For dead letters to be written, before what is behind them may be committed.
-_LETTERS_TIMEOUT_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +91,14 @@ class TopicReads:
     def _read(
         self, reading: RecordReading, ranges: Sequence[RecordRange], measures: Measures
     ) -> Iterator[Any]:
-        reading.decoder.expect(each.partition.topic for each in ranges)
-        rows = self.make(_batches(reading, ranges, measures), partial(_report, reading))
+        rows = self.make(read_ranges(reading, ranges, measures), partial(_report, reading))
         while True:
             with failing(Stage.TASK_POLL):
                 batch = next(rows, None)
             if batch is None:
                 break
             yield batch
-        with failing(Stage.TASK_POLL):
-            if reading.errant is not None:
-                reading.errant.check()
-                reading.errant.settle()
-        letters = reading.dead_letters
-        with failing(Stage.FLUSH):
-            if letters is not None and not letters.settle(_LETTERS_TIMEOUT_SECONDS, time.monotonic):
-                raise TimeoutError("The dead letter queue does not answer")
+        settle_reported(reading, Stage.TASK_POLL)
 
 
 class DriverTopics:
@@ -177,8 +167,8 @@ class DriverTopics:
             self._order.command,
             self._line.line,
             rows,
-            tuple(failed_entry_points(self._surroundings.plugins.unloadable).items()),
-            logging.getLevelName(logging.getLogger().level),
+            failed_plugins_of(self._surroundings),
+            root_level(),
         )
 
     def _noted(self, report: PartitionReport) -> None:
@@ -217,21 +207,6 @@ def _reading(
         receive=receive,
         committed_only=True,
     )
-
-
-def _batches(
-    reading: RecordReading, ranges: Sequence[RecordRange], measures: Measures
-) -> Iterator[SinkBatch]:
-    messages = cast("RangeReceiver", reading.receiver).messages(ranges, reading.max_records)
-    while True:
-        with failing(Stage.KAFKA_CONSUME):
-            read = next(messages, None)
-        if read is None:
-            return
-        measures.note("sink-record-read", len(read))
-        batch = reading.decoder.batch(read)
-        if len(batch):
-            yield batch
 
 
 def _report(reading: RecordReading, batch: SinkBatch, place: int, error: DataError) -> None:

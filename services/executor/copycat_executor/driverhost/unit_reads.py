@@ -24,6 +24,7 @@ from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
+from copycat_executor.driverhost.partition_work import root_level
 from copycat_executor.driverhost.service_questions import DriverLine
 from copycat_executor.driverhost.unit_work import UnitReport, UnitWork
 from copycat_executor.pipeline.source.source_offsets import partition_key
@@ -296,7 +297,7 @@ class UnitReads:
             line=self._line,
             producer=group.lane,
             failed_plugins=self._failed_plugins,
-            log_level=logging.getLevelName(logging.getLogger().level),
+            log_level=root_level(),
         )
         return frame, work
 

@@ -96,11 +96,6 @@ class DeliveredUnits:
         """Whether all that was noted is committed."""
         return not self._commits.unsettled and not self._commits.pending
 
-    def report_measures(self, *, now: bool) -> None:
-        """Report what is new, if a report is due or wanted now."""
-        if now or self.measures.due(1.0):
-            self._link.measured(self.measures.take())
-
 
 class _UnitLink(PartitionLink):
     """Collects offsets, too, and asks its driver."""

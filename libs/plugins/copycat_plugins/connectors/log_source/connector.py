@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from copycat_connect.config import ConfigValue
-from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import (
     ExactlyOnceSupport,
     OffsetEffect,
@@ -62,13 +62,9 @@ class LogSourceConnector(SourceConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check that types are of groups that there are."""
-        found = {value.name: value for value in LogSourceSettings.config_def().validate(config)}
-        if not any(value.errors for value in found.values()):
-            try:
-                LogSourceSettings.parse(config)
-            except ConfigError as error:
-                found[error.fields.get("key", "line.regex")].errors.append(error.message)
-        return list(found.values())
+        return LogSourceSettings.config_def().validate_together(
+            config, lambda: LogSourceSettings.parse(config), key="line.regex"
+        )
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """A file can be read again from any offset."""

@@ -31,8 +31,15 @@ pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures", "copycat_
 
 #: Where the cache of pytest keeps how long a test of a group takes, in seconds.
 SECONDS = "copycat/seconds"
-#: How long one may take that was never run here, by the folder: it starts processes, or it does not.
-GUESSES = {"unit": 0.02, "laws": 0.5, "contract": 0.2, "conformance": 0.1}
+#: How many seconds one may take that was never run here, by the folder: it starts processes, or it does not.
+GUESSES = {
+    "tests/unit": 0.02,
+    "tests/laws": 0.5,
+    "tests/contract": 0.2,
+    "tests/conformance": 0.1,
+    "tests/compat/rest": 0.5,
+    "tests/integration/plugins/spark": 60.0,
+}
 LONG = 5.0
 
 
@@ -44,7 +51,7 @@ def group_of(nodeid: str, root: Path) -> str:
 
 def guess(group: str) -> float:
     """Return how long a test of a group may take."""
-    return GUESSES.get(Path(group).parts[1], LONG) if group.startswith("tests/") else LONG
+    return next((seconds for folder, seconds in GUESSES.items() if group.startswith(folder)), LONG)
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

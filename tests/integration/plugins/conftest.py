@@ -15,7 +15,6 @@ from copycat_testkit.schema_registry import SchemaRegistry
 from copycat_testkit.scratch_environment import ScratchEnvironment, make_scratch_environment
 from copycat_testkit.system import CopycatUp
 
-from tests.integration.plugins.spark_lake import Lake
 from tests.plain_hosts import on_plain_hosts
 
 
@@ -59,9 +58,3 @@ def mariadb() -> Iterator[MariaDb]:
 def environment(tmp_path_factory: pytest.TempPathFactory) -> ScratchEnvironment:
     """Give an environment with all of Copycat, that a module's tests may change."""
     return make_scratch_environment(tmp_path_factory.mktemp("environment"))
-
-
-@pytest.fixture
-def lake(system: CopycatUp, kafka: str, tmp_path: Path) -> Lake:
-    """Give an empty folder."""
-    return Lake(system, kafka, tmp_path / "lake")

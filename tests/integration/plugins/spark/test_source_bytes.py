@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 
-from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
+from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
 
 pytestmark = [pytest.mark.timeout(500), pytest.mark.long]
 NAME = unique("bytes")

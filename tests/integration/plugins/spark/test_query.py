@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
 
-from tests.integration.plugins.spark_lake import SECONDS, Lake
+from tests.integration.plugins.spark.lake import SECONDS, Lake
 
 pytestmark = pytest.mark.timeout(500)
 

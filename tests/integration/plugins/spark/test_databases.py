@@ -12,7 +12,7 @@ from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
 
 from tests.integration.plugins.jdbc_tables import Place, of_postgres
-from tests.integration.plugins.spark_lake import SECONDS, Lake
+from tests.integration.plugins.spark.lake import SECONDS, Lake
 
 pytestmark = pytest.mark.timeout(500)
 ROWS = 10_000

@@ -31,7 +31,7 @@ from copycat_rpc.messages import config_to_proto
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 
-from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
+from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
 from tests.unit.pipeline.fakes import FakeLink
 
 pytestmark = pytest.mark.timeout(500)

@@ -16,7 +16,7 @@ from copycat_objects.spark.settings import EXAMPLES
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from deltalake import DeltaTable, write_deltalake
 
-from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
+from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
 
 pytestmark = [pytest.mark.timeout(500), pytest.mark.long]
 

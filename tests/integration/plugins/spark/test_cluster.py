@@ -13,9 +13,9 @@ import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
-from tests.integration.plugins.spark_lake import SECONDS, Lake
-from tests.integration.plugins.spark_standalone import SparkStandalone
-from tests.integration.plugins.test_spark_sink import ids, produce, rows, sink, value
+from tests.integration.plugins.spark.lake import SECONDS, Lake
+from tests.integration.plugins.spark.standalone import SparkStandalone
+from tests.integration.plugins.spark.test_sink import ids, produce, rows, sink, value
 from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.long]

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 
 from tests.integration.plugins.jdbc_tables import of_postgres
-from tests.integration.plugins.spark_lake import JSON, SECONDS, Lake
+from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 

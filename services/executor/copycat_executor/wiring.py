@@ -144,7 +144,13 @@ def wire(
     )
     hosts = HostPools(
         make_pool(given.launcher, limits.residency),
-        make_pool(given.drivers, limits.drivers, kind=DRIVER, launch_timeout=DRIVER_LAUNCH_TIMEOUT_SECONDS),
+        make_pool(
+            given.drivers,
+            limits.drivers,
+            kind=DRIVER,
+            launch_timeout=DRIVER_LAUNCH_TIMEOUT_SECONDS,
+            in_turn=True,  # a JVM that starts takes all processors, and what it starves is taken for dead
+        ),
         processes.is_on_spark,
     )
     spans = RecentSpans(time.monotonic)

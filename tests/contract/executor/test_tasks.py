@@ -345,6 +345,19 @@ async def test_a_driver_that_dies_is_replaced_and_ends_with_its_connector() -> N
         assert not it.launcher.hosts
 
 
+async def test_drivers_start_one_after_the_other() -> None:
+    async with worlds.world() as it:
+        it.drivers.launches = False
+        for connector in ("lake", "sea"):
+            it.config.put(connector, SPARK, [{"index": "0"}])
+            it.scheduler.assign(it.worker, connector, 0)
+        await it.until(lambda: len(it.status.troubles) == 2, "both say that they wait")
+        assert len(it.drivers.waiting) == 1
+        it.drivers.launch_waiting()
+        for connector in ("lake", "sea"):
+            await it.status_is("RUNNING", connector, 0)
+
+
 async def test_a_task_without_a_driver_waits_and_says_for_what() -> None:
     async with worlds.world(drivers=1) as it:
         await it.run_task("lake", SPARK)

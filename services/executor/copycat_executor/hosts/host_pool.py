@@ -91,6 +91,7 @@ class HostPool:
         span_endpoint: str = "",
         kind: str = "",
         launch_timeout: float = LAUNCH_TIMEOUT_SECONDS,
+        in_turn: bool = False,
     ) -> None:
         """Keep what hosts are launched with.
 
@@ -106,6 +107,7 @@ class HostPool:
             span_endpoint: Where hosts export spans; empty for nowhere.
             kind: Stands in the ids of its hosts, where there is another pool.
             launch_timeout: How long a host may take to attach, seconds.
+            in_turn: Whether a host is launched for a task only when those launched before are attached.
         """
         self._residents: Residents | None = None
         self._failed_plugins = failed_plugins
@@ -119,7 +121,7 @@ class HostPool:
         self._span_endpoint = span_endpoint
         self._token = token
         self._numbers, self._kind = itertools.count(1), kind
-        self._launch_timeout = launch_timeout
+        self._launch_timeout, self._in_turn = launch_timeout, in_turn
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = ChangeSignal()
@@ -286,6 +288,8 @@ class HostPool:
                 case InHost(host_id):
                     host = self._hosts[host_id]
                     break
+                case NewHost() if self._in_turn and any(not each.session for each in self._hosts.values()):
+                    seen_changes = await self._changed.wait(seen_changes)
                 case NewHost():
                     host = self._launch()
                     break

@@ -198,8 +198,8 @@ class TaskStarts:
     def _what_it_waits_for(self, start: TaskStart) -> str:
         placed = self._hosts.has_host(start.instance)
         if self._hosts.needs_driver(start.wanted.connector_config):
-            every = "a driver of Spark, for this worker runs as many as it may (spark.drivers.max)"
-            return "its driver of Spark, which takes some seconds to start" if placed else every
+            turn = "a driver of Spark: this worker starts one at a time, and no more than spark.drivers.max"
+            return "its driver of Spark, which takes some seconds to start" if placed else turn
         if not placed:
             return "a task host, for all slots of this worker are taken (spark.master, spark.cores.max)"
         return (

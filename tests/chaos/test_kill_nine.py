@@ -41,8 +41,7 @@ def system(
 ) -> Iterator[CopycatUp]:
     """Run a system whose services share a process, or one where each has its own."""
     settings = {**names(unique("chaos")), "services.in.one.process": str(request.param == SERVICES).lower()}
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(tmp_path_factory.mktemp("chaos") / "data", broker, options=options) as up:
+    with CopycatUp(tmp_path_factory.mktemp("chaos") / "data", broker, settings=settings) as up:
         yield up
 
 

@@ -84,8 +84,7 @@ def test_a_source_changes_hands_four_times_and_no_line_is_lost_or_repeated(
     }
 
     def ours() -> CopycatUp:
-        options = [part for each in EXACTLY_ONCE.items() for part in ("--set", "=".join(each))]
-        return CopycatUp(tmp_path / "data", broker, options=options, environment=on_plain_hosts())
+        return CopycatUp(tmp_path / "data", broker, settings=EXACTLY_ONCE, environment=on_plain_hosts())
 
     def theirs() -> ConnectPeer:
         return ConnectPeer(broker, tmp_path / "connect", group="copycat", properties={**SAME, **EXACTLY_ONCE})

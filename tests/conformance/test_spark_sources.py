@@ -32,6 +32,7 @@ from copycat_rpc.messages import config_to_proto
 from copycat_testkit.conformance import SourceConformance
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.kafka import create_topic, produce, unique
+from copycat_testkit.system import SHORT_LIVED_DRIVERS
 
 from tests.unit.pipeline.fakes import FakeLink
 
@@ -41,7 +42,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(500)]
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Spark]:
     """Run a driver's Spark in this process."""
-    driver = start_driver({})
+    driver = start_driver(SHORT_LIVED_DRIVERS)
     yield driver
     driver.stop()
 

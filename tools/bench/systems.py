@@ -60,9 +60,8 @@ class Copycat:
         self, folder: Path, bootstrap: str | None, properties: Mapping[str, str] | None = None
     ) -> None:
         """Start with these worker properties and wait until it says that it is ready."""
-        options = [part for each in (properties or {}).items() for part in ("--set", "=".join(each))]
         began = time.monotonic()
-        self._system = CopycatUp(folder, bootstrap, options=options).start()
+        self._system = CopycatUp(folder, bootstrap, settings=properties).start()
         self.ready_seconds = time.monotonic() - began
         self.url, self.pid = self._system.url, self._system.pid
 

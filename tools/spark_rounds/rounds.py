@@ -17,6 +17,7 @@ from copycat_embedded.ports import free_ports
 from copycat_testkit.arrivals import Tally
 from copycat_testkit.counted_system import CountedSystem
 from copycat_testkit.eventually import wait
+from copycat_testkit.system import SHORT_LIVED_DRIVERS
 
 from tools.crash_matrix.forgotten import Forgotten, abort_forgotten
 from tools.crash_matrix.rounds import Case, Outcome
@@ -43,7 +44,13 @@ def running(folder: Path, kind: str) -> Iterator[Flow]:
         made[f"in-{kind}"].result(TOPIC_SECONDS)
         (folder / "lake").mkdir()
         with CountedSystem(
-            broker, folder, [kind], 1, settings=SETTINGS, plugins=[PLAIN_HOSTS], executors=WORKERS
+            broker,
+            folder,
+            [kind],
+            1,
+            settings={**SETTINGS, **SHORT_LIVED_DRIVERS},
+            plugins=[PLAIN_HOSTS],
+            executors=WORKERS,
         ) as system:
             flow = FLOWS[kind](system)
             flow.feed()

@@ -89,12 +89,12 @@ class CountedSystem:
 
     def _copycat(self, settings: Mapping[str, str], port: int) -> CopycatUp:
         properties = {**self._settings, **settings}
-        options = [part for each in properties.items() for part in ("--set", "=".join(each))]
         return CopycatUp(
             self.folder / "data",
             self._bootstrap,
             port=port,
-            options=[*options, "--executors", str(self._executors)],
+            settings=properties,
+            options=["--executors", str(self._executors)],
             environment={"PYTHONPATH": ":".join(map(str, self._plugins))},
         )
 

@@ -24,6 +24,8 @@ READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
 #: The process that config, offset, status and scheduler share, unless `services.in.one.process=false`.
 SERVICES = "services"
+#: Worker properties for drivers of Spark that live for seconds: they compile sooner, and less well.
+SHORT_LIVED_DRIVERS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 _SERVICES_MODULE = "copycat_launcher.services"
 _running: list[CopycatUp] = []
 
@@ -51,20 +53,22 @@ class CopycatUp:
         bootstrap: str | None = None,
         *,
         port: int = 0,
+        settings: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         program: Path = COPYCAT,
     ) -> None:
         """Nothing starts yet; `folder` is the data directory, port 0 picks a free one for REST.
 
-        `environment` is added to ours: a PYTHONPATH there may bring plugins. `program` may be the `copycat`
-        of another environment.
+        `settings` are worker properties. `environment` is added to ours: a PYTHONPATH there may bring
+        plugins. `program` may be the `copycat` of another environment.
         """
         self.folder = folder
         self.port = port or free_ports(1)[0]
         self.said: list[str] = []
         self._bootstrap = bootstrap
-        self._options = tuple(options)
+        given = [part for key, text in (settings or {}).items() for part in ("--set", f"{key}={text}")]
+        self._options = (*given, *options)
         self._environment = {**os.environ, "TERM": "dumb", **(environment or {})}
         self._program = program
         self._process: subprocess.Popen[str] | None = None

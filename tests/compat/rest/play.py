@@ -198,8 +198,7 @@ def kafka_connect(bootstrap: str, folder: Path) -> Iterator[System]:
 def copycat(bootstrap: str, folder: Path) -> Iterator[System]:
     """Run Copycat."""
     settings = {**names(OUR_GROUP), **PROPERTIES}
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(folder / "copycat", bootstrap, options=options) as up:
+    with CopycatUp(folder / "copycat", bootstrap, settings=settings) as up:
         yield System(up.url, "by-ours", OUR_GROUP, folder / "our-files", _cluster_id(bootstrap))
 
 

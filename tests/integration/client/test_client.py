@@ -41,8 +41,7 @@ def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         "value.converter": "org.apache.kafka.connect.storage.StringConverter",
         "offset.flush.interval.ms": "300",
     }
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()):
+    with CopycatUp(folder, kafka, settings=settings, environment=on_plain_hosts()):
         yield folder / "worker.properties"
 
 

@@ -62,8 +62,7 @@ def typist(tmp_path_factory: pytest.TempPathFactory) -> Typist:
 def system(kafka: str, typist: Typist) -> Iterator[CopycatUp]:
     certificates = Path(typist('echo "$COPYCAT_CERTIFICATES"').strip())
     settings = {**guards(certificates), "listeners": typist.url, **names(unique("override"))}
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(typist.folder / "data", kafka, options=options, environment=on_plain_hosts()) as up:
+    with CopycatUp(typist.folder / "data", kafka, settings=settings, environment=on_plain_hosts()) as up:
         yield up
 
 

@@ -14,6 +14,7 @@ from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, QueryText, RowQu
 from copycat_executor.spark.queries import SparkQueries
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import RowQueries
+from copycat_testkit.system import SHORT_LIVED_DRIVERS
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
@@ -78,7 +79,7 @@ NO_EXPRESSION = {
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Spark]:
-    running = start_driver({})
+    running = start_driver(SHORT_LIVED_DRIVERS)
     yield running
     running.stop()
 

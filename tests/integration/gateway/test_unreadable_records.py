@@ -135,8 +135,7 @@ def copies(rest: httpx2.Client, name: str, folder: Path, topic: str) -> bool:
 def test_what_nobody_can_read_ends_no_service_now_or_at_its_next_start(kafka: str, tmp_path: Path) -> None:
     group, topic = unique("unreadable"), unique("lines")
     settings = names(group) | {"changes.storage.topic": f"{group}-changes"}
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    system = CopycatUp(tmp_path / "data", kafka, options=options, environment=on_plain_hosts())
+    system = CopycatUp(tmp_path / "data", kafka, settings=settings, environment=on_plain_hosts())
     expected = {**UNREADABLE, "config": UNREADABLE["config"] + 1}
 
     with system, httpx2.Client(base_url=system.url, timeout=PATIENCE) as rest:

@@ -48,10 +48,10 @@ def cluster(kafka: str, plugin_path: None, tmp_path_factory: pytest.TempPathFact
         "offset.flush.interval.ms": "300",
         "spark.master": "local[4]",
     }
-    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    options += ["--executors", "3"]
     folder = tmp_path_factory.mktemp("cluster")
-    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()) as system:
+    with CopycatUp(
+        folder, kafka, settings=settings, options=["--executors", "3"], environment=on_plain_hosts()
+    ) as system:
         yield system
 
 

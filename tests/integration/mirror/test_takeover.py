@@ -76,8 +76,9 @@ def test_a_running_mirrormaker_is_taken_over_in_place(pair: Pair, tmp_path: Path
     produce(pair.source, topic, [b"%d" % n for n in range(FIRST, SECOND)])
     commit(pair.source, group, topic, 700)
     settings = {"group.id": GROUP, **TOPICS}
-    options = [part for each in settings.items() for part in ("--set", "=".join(each))]
-    with CopycatUp(tmp_path / "copycat", pair.target, options=options, environment=on_plain_hosts()) as ours:
+    with CopycatUp(
+        tmp_path / "copycat", pair.target, settings=settings, environment=on_plain_hosts()
+    ) as ours:
         awaited(lambda: len(consumed(pair.target, f"rome.{topic}")) >= SECOND, "Copycat mirrors on")
         awaited(lambda: len(checkpoints(pair.target, group)) > len(before), "Copycat writes checkpoints")
         stored = httpx2.get(f"{ours.url}/connectors/MirrorSourceConnector/offsets", timeout=60).json()

@@ -70,9 +70,8 @@ def test_the_page_leads_from_nothing_to_records_in_the_topic(
     shown, lines = (text for _, text in blocks("text"))
     assert added.stdout + added.stderr == shown
 
-    group = (f"{key}={value}" for key, value in names("the-page").items())
-    options = [word for pair in group for word in ("--set", pair)]
-    with CopycatUp(tmp_path / "data", kafka, options=options, program=environment.copycat) as system:
+    data, program = tmp_path / "data", environment.copycat
+    with CopycatUp(data, kafka, settings=names("the-page"), program=program) as system:
         *made, (_, status, _) = requests(system.url, tmp_path)
         for method, url, body in made:
             answer = httpx2.request(

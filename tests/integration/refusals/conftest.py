@@ -176,13 +176,8 @@ def guarded(kafka: str, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
     """Run it, with its one connector."""
     folder = tmp_path_factory.mktemp("guarded")
     certificates = make_certificates(folder)
-    settings = guards(folder, certificates, issuer, f"https://127.0.0.1:{free_ports(1)[0]}")
-    options = [
-        part
-        for key, value in {**settings, **names(unique("guarded"))}.items()
-        for part in ("--set", f"{key}={value}")
-    ]
-    with CopycatUp(folder / "data", kafka, options=options) as up:
+    guarding = guards(folder, certificates, issuer, f"https://127.0.0.1:{free_ports(1)[0]}")
+    with CopycatUp(folder / "data", kafka, settings={**guarding, **names(unique("guarded"))}) as up:
         running = Guarded(up, certificates, issuer, folder / "audit.log")
         with running.http(certificates.known) as ann:
             ann.headers.update(bearer(issuer.token("ann")))

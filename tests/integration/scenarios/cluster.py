@@ -48,11 +48,15 @@ class Cluster:
         self.group = settings.get("group.id") or unique("scenarios")
         apart = {"services.in.one.process": "false"}  # scenarios end one of them alone
         given = {**self._names(), "offset.flush.interval.ms": "500", **apart, **settings}
-        options = [part for key, value in given.items() for part in ("--set", f"{key}={value}")]
-        options += ["--executors", str(executors)]
         plugins = environment or ENVIRONMENT
         self._environment = plugins if spark else on_plain_hosts(plugins)
-        self.up = CopycatUp(folder, bootstrap, options=options, environment=self._environment)
+        self.up = CopycatUp(
+            folder,
+            bootstrap,
+            settings=given,
+            options=["--executors", str(executors)],
+            environment=self._environment,
+        )
         self._commands = Commands(folder, self._environment)
 
     def topic(self, what: str) -> str:

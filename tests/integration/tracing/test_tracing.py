@@ -39,9 +39,8 @@ def system(
         "client.metrics.interval.ms": "1000",
         "services.in.one.process": "false",  # a trace names the process that each span is of
     }
-    options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     folder = tmp_path_factory.mktemp("traced")
-    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()) as up:
+    with CopycatUp(folder, kafka, settings=settings, environment=on_plain_hosts()) as up:
         yield up
 
 

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -107,7 +108,7 @@ class HostPool:
             span_endpoint: Where hosts export spans; empty for nowhere.
             kind: Stands in the ids of its hosts, where there is another pool.
             launch_timeout: How long a host may take to attach, seconds.
-            in_turn: Whether a host is launched for a task only when those launched before are attached.
+            in_turn: Whether a task gets a host only when the one before it has its host, attached.
         """
         self._residents: Residents | None = None
         self._failed_plugins = failed_plugins
@@ -121,7 +122,8 @@ class HostPool:
         self._span_endpoint = span_endpoint
         self._token = token
         self._numbers, self._kind = itertools.count(1), kind
-        self._launch_timeout, self._in_turn = launch_timeout, in_turn
+        self._launch_timeout = launch_timeout
+        self._turn = asyncio.Lock() if in_turn else nullcontext()
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = ChangeSignal()
@@ -176,16 +178,17 @@ class HostPool:
         Raises:
             NoSlotError: Every slot is taken by tasks that share with nobody.
         """
-        try:
-            host = await self._reserve(task, isolation, alone, foremost)
-        finally:
-            self._room_for.discard(task)
-        self.tend()
-        try:
-            await host.leased.wait()
-        except asyncio.CancelledError:
-            self.release(host, task)
-            raise
+        async with self._turn:
+            try:
+                host = await self._reserve(task, isolation, alone, foremost)
+            finally:
+                self._room_for.discard(task)
+            self.tend()
+            try:
+                await host.leased.wait()
+            except asyncio.CancelledError:
+                self.release(host, task)
+                raise
         return None if host.gone.is_set() else host
 
     @property
@@ -288,8 +291,6 @@ class HostPool:
                 case InHost(host_id):
                     host = self._hosts[host_id]
                     break
-                case NewHost() if self._in_turn and any(not each.session for each in self._hosts.values()):
-                    seen_changes = await self._changed.wait(seen_changes)
                 case NewHost():
                     host = self._launch()
                     break

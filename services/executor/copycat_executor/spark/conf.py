@@ -10,6 +10,7 @@ from copycat_executor.settings import DEFAULT_DRIVER_MEMORY, DRIVER_MASTER, DRIV
 
 MASTER = "spark.master"
 PREFIX = "spark."
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 #: Keys of ours that Spark need not see.
 OWN = ("spark.java.home", "spark.class.archive.dir", "spark.drivers.max", DRIVER_MASTER, DRIVER_MEMORY)
 #: Other users of this machine reach the ports of a local session, too; Spark makes the secret by itself.
@@ -70,9 +71,9 @@ DRIVER = {
     # Looking at the files of a group is no work for jobs.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
-    # Plans are compiled and run for long: unlike the JVM of hosts it takes the better compiler.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4 -XX:+ExitOnOutOfMemoryError -XX:NewRatio=2",
 }
+#: Plans are compiled and run for long: unlike the JVM of hosts it takes the better compiler.
+DRIVER_JAVA = "-XX:TieredStopAtLevel=4 -XX:+ExitOnOutOfMemoryError -XX:NewRatio=2"
 #: On a cluster a driver has an executor of one core for each partition that works, and gives those back that
 #: had nothing to do for a minute: it need not know `tasks.max`, which may change, and holds no idle core.
 ON_CLUSTER = {
@@ -126,6 +127,7 @@ def driver_conf(properties: Mapping[str, str]) -> dict[str, str]:
     if is_local(master) and not properties.get(DRIVER_MASTER):
         master = f"local[{DRIVER_SLOTS}]"  # not the number of hosts
     conf = {**session_conf({**properties, MASTER: master}), **DRIVER, "spark.driver.memory": memory}
+    conf[JAVA_OPTIONS] = f"{DRIVER_JAVA} {properties.get(JAVA_OPTIONS, '')}"  # of two, Java takes the last
     if is_local(master):
         return conf
     return {**ON_CLUSTER_UNLESS_SET, **conf, **ON_CLUSTER, "spark.executor.memory": memory}

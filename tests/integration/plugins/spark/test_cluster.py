@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
-from copycat_testkit.system import CopycatUp
+from copycat_testkit.system import SHORT_LIVED_DRIVERS, CopycatUp
 
 from tests.integration.plugins.spark.lake import SECONDS, Lake
 from tests.integration.plugins.spark.standalone import SparkStandalone
@@ -36,14 +36,14 @@ def on_cluster(
 ) -> Iterator[CopycatUp]:
     """Run a system whose hosts are here and whose drivers use the cluster, which has the plugin, too."""
     settings = {
+        **SHORT_LIVED_DRIVERS,
         "spark.drivers.master": cluster.url,
         "spark.driver.host": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": str(AUTHOR),
     }
-    options = [part for key, text in settings.items() for part in ("--set", f"{key}={text}")]
     environment = on_plain_hosts({"PYTHONPATH": str(AUTHOR)})
     folder = tmp_path_factory.mktemp("system")
-    with CopycatUp(folder, kafka, options=options, environment=environment) as up:
+    with CopycatUp(folder, kafka, settings=settings, environment=environment) as up:
         yield up
 
 

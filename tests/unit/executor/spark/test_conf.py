@@ -15,7 +15,14 @@ from copycat_connect.java_runtime import ClassArchive, Java, NoJavaError
 from copycat_executor.settings import OF_CHILDREN
 from copycat_executor.spark.archive import archive_file, use_options
 from copycat_executor.spark.command import command_line, find_java
-from copycat_executor.spark.conf import default_slots, driver_conf, python_of_hosts, session_conf, slots_of
+from copycat_executor.spark.conf import (
+    JAVA_OPTIONS,
+    default_slots,
+    driver_conf,
+    python_of_hosts,
+    session_conf,
+    slots_of,
+)
 from copycat_executor.spark.scratch import (
     FOLDER_PREFIX,
     LOCKED_WITHIN_SECONDS,
@@ -112,6 +119,12 @@ def test_a_driver_has_its_own_memory_and_repeats_nothing() -> None:
     assert conf["spark.task.maxFailures"] == "1"
     assert conf["spark.speculation"] == "false"
     assert "spark.drivers.memory" not in conf
+
+
+def test_what_the_worker_says_to_java_comes_last() -> None:
+    words = driver_conf({"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})[JAVA_OPTIONS].split()
+    assert words[0] == "-XX:TieredStopAtLevel=4"
+    assert words[-1] == "-XX:TieredStopAtLevel=1"
 
 
 def test_on_a_cluster_a_driver_takes_one_core_for_each_partition_that_works() -> None:

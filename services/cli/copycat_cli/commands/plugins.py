@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 import click
 from copycat_rest.answers import ConfigKeyInfo, UnloadablePluginInfo
@@ -23,6 +25,8 @@ from copycat_cli.packages.adding import Known, PluginPackages
 from copycat_cli.packages.record import PackageRecord, read_source, record_folder
 from copycat_cli.session import CommandSession
 
+#: After the first sentence of what is said of a key.
+_SENTENCE_END: Final = re.compile(r"(?<!e\.g)\. |\n")
 RESTART = (
     "Copycat loads plugins when it starts: stop and start it again "
     "(on several machines: add it on each, then restart each)"
@@ -236,5 +240,4 @@ def _show_keys(session: CommandSession, plugin: str) -> None:
 
 def _key_row(key: ConfigKeyInfo) -> tuple[str, ...]:
     name = f"{key.name} *" if key.required else key.name
-    sentence = key.documentation.strip().partition(". ")[0].partition("\n")[0]
-    return (name, key.type, key.default_value or "", sentence)
+    return (name, key.type, key.default_value or "", _SENTENCE_END.split(key.documentation.strip(), 1)[0])

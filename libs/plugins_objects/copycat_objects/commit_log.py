@@ -1,9 +1,9 @@
-"""The commit log of one topic-partition: how far it got, and which files appear with that.
+"""A commit log, of a topic-partition or of a folder of files: how far it got, and which files appear with that.
 
 The entries are files whose names count up. An entry is there or not, whole: to append is to create the file
 that has the next number, which only one of all who try can do. What the newest entry says counts:
 
-- its position is the offset of the first record that is in no file yet;
+- its position says which records are in no file yet;
 - its files have to be at their paths. Whoever finds it sees to that first, so that of a commit of several
   files all appear, whoever dies in between.
 
@@ -14,22 +14,27 @@ number that is taken, so that nothing it commits counts: it cannot append, and d
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
-from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.names import FileLayout
-from copycat_objects.staging import Claim
+from copycat_objects.staging import Claim, LostFileError, StagedFile, Staging
 from copycat_objects.stores.errors import FileMissingError, FileTakenError
 from copycat_objects.stores.store import Store
 
+_log = logging.getLogger(__name__)
+P = TypeVar("P")
 _PREFIX: Final = "commit-"
 #: Older entries are deleted. Some are kept, so that who lists meanwhile finds one that was not.
 _KEPT: Final = 4
+#: Files that are published at once: each is several calls of a store.
+_MAX_CONCURRENT_FILES: Final = 8
 
 
 class FencedError(ConnectError):
@@ -37,13 +42,25 @@ class FencedError(ConnectError):
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class LogFolders:
+    """Where a log is."""
+
+    entries: str
+    """Folder of its entries, and of nothing else."""
+    temporary: str
+    """Folder of files that are not committed."""
+    key: str
+    """The configuration keys that choose them, for the texts of errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit(Generic[P]):
     """An entry."""
 
     number: int
     """Counts the entries; the highest counts."""
-    position: int | None
-    """Offset of the first record that is in no file; None leaves it to the consumer group."""
+    position: P
+    """Where reading goes on, as JSON has it."""
     connector: str
     """Who wrote it, for people."""
     files: tuple[tuple[str, str], ...] = field(default=())
@@ -55,7 +72,7 @@ class Commit:
         return json.dumps(fields, separators=(",", ":")).encode()
 
     @classmethod
-    def decode(cls, number: int, content: bytes, path: str) -> Commit:
+    def decode(cls, number: int, content: bytes, path: str) -> Commit[P]:
         """Read an entry.
 
         Raises:
@@ -67,26 +84,23 @@ class Commit:
             return cls(number, fields["position"], fields["connector"], files)
         except (ValueError, KeyError, TypeError) as error:
             raise ConnectError(
-                f"{path} is no entry of a commit log: somebody else wrote or changed it. Delete the "
-                "files in its "
-                "folder to go on behind the last offset that the names of the written files tell"
+                f"{path} is no entry of a commit log: somebody else wrote or changed it. Delete the files in "
+                "its folder to go on behind the last offset in names of written files, or, where these have "
+                "none, at the consumer group's"
             ) from error
 
 
-class CommitLog:
-    """Reads and appends; one task at a time succeeds."""
+class CommitLog(Generic[P]):
+    """Reads and appends, and has files appear; one task at a time succeeds."""
 
-    def __init__(self, store: Store, layout: FileLayout, partition: TopicPartition, connector: str) -> None:
-        """Use the folder of a partition."""
-        self._store = store
-        self._partition = partition
-        self._layout = layout
-        self._folder = layout.log_folder(partition)
-        self._connector = connector
-        self._claim = Claim(partition, -1)
-        self._newest = Commit(-1, None, connector)
+    def __init__(self, store: Store, folders: LogFolders, connector: str) -> None:
+        """Use folders of a store; `connector` is whom entries name."""
+        self._store, self._folders, self._connector = store, folders, connector
+        self._staging = Staging(store)
+        self._claim = Claim(folders.temporary, 0)
+        self._number = -1
 
-    def read(self) -> Commit | None:
+    def read(self) -> Commit[P] | None:
         """Return the newest entry; None without any."""
         while numbers := self._numbers():
             newest = max(numbers)
@@ -95,34 +109,60 @@ class CommitLog:
                 return Commit.decode(newest, self._store.read(path, 0, 1 << 30), path)
         return None
 
-    def claim(self, found: Commit | None, position: int | None) -> Claim:
-        """Append this task's first entry, which bars those before it.
+    def recover(self, *, lost_is_accepted: bool = False) -> Commit[P] | None:
+        """Return the newest entry, whose files are at their paths then; None without any.
+
+        Raises:
+            LostFileError: One was deleted, and that is not accepted.
+        """
+        found = self.read()
+        if found is not None:
+            self._publish(found.files, lost_is_accepted=lost_is_accepted)
+        return found
+
+    def claim(self, found: Commit[P] | None, position: P) -> None:
+        """Append this task's first entry, which bars those before it; what these began is deleted.
 
         Args:
-            found: The newest entry, whose files are at their paths.
+            found: What `recover` returned.
             position: Where this task goes on.
 
         Raises:
             FencedError: Another task was quicker.
         """
-        self._newest = found or Commit(-1, None, self._connector)
-        self._claim = Claim(self._partition, self._newest.number + 1)
-        self.append(position, ())
-        return self._claim
+        self._number = -1 if found is None else found.number
+        self._claim = Claim(self._folders.temporary, self._number + 1)
+        self._append(position, ())
+        self._staging.clear(self._claim)
 
-    def append(self, position: int | None, files: tuple[tuple[str, str], ...]) -> None:
+    def begin(self, extension: str) -> StagedFile:
+        """Begin a file for a later commit."""
+        return self._staging.begin(self._claim, extension)
+
+    def folder_for_others(self, found: Commit[P] | None) -> str:
+        """Return where another process writes files for a later commit; `found` is what it has just read.
+
+        A claim that comes later deletes what no commit has of them.
+        """
+        return Claim(self._folders.temporary, 0 if found is None else found.number).folder
+
+    def commit(self, position: P, files: Sequence[tuple[str, str]]) -> None:
+        """Append an entry, then have sealed files appear at their paths.
+
+        Raises:
+            FencedError: Another task writes here now.
+            ConnectError: It is not known whether it was done: claim again.
+        """
+        self._append(position, tuple(files))
+        self._publish(files)
+
+    def _append(self, position: P, files: tuple[tuple[str, str], ...]) -> None:
         """Append an entry; the files of the one before are at their paths.
 
         Raises:
-            FencedError: Another task writes this partition now.
+            FencedError: Another task writes here now.
         """
-        entry = replace(
-            self._newest,
-            number=self._newest.number + 1,
-            position=position,
-            connector=self._connector,
-            files=files,
-        )
+        entry = Commit(self._number + 1, position, self._connector, files)
         path = self._path(entry.number)
         try:
             self._create(path, entry.encode())
@@ -133,7 +173,7 @@ class CommitLog:
             # The number was free only because entries as old are deleted.
             self._store.delete(path)
             raise self._fenced()
-        self._newest = entry
+        self._number = entry.number
         for number in numbers:
             if number <= entry.number - _KEPT:
                 self._store.delete(self._path(number))
@@ -149,7 +189,7 @@ class CommitLog:
             file.write(content)
             file.close()
             return
-        temporary = f"{self._claim.folder(self._layout)}/{uuid4().hex}"
+        temporary = f"{self._claim.folder}/{uuid4().hex}"
         file = self._store.create(temporary)
         file.write(content)
         file.close()
@@ -162,17 +202,33 @@ class CommitLog:
             self._store.delete(temporary)
             raise
 
+    def _publish(self, files: Sequence[tuple[str, str]], *, lost_is_accepted: bool = False) -> None:
+        def publish(file: tuple[str, str]) -> None:
+            try:
+                self._staging.publish(*file)
+            except LostFileError as error:
+                if not lost_is_accepted:
+                    raise
+                _log.warning("It goes on without a file: %s", error)
+
+        if len(files) < 2:
+            for file in files:
+                publish(file)
+            return
+        with ThreadPoolExecutor(_MAX_CONCURRENT_FILES, thread_name_prefix="publish") as pool:
+            for _ in pool.map(publish, files):
+                pass
+
     def _fenced(self) -> FencedError:
         return FencedError(
-            f"Another task or connector writes this partition now: it added an entry to {self._folder} in "
-            f"{self._store.name}. Where two connectors write the same topic, give one another 'topics.dir' "
-            "and 'logs.dir'"
+            f"Another task or connector writes here now: it added an entry to {self._folders.entries} in "
+            f"{self._store.name}. Where two connectors write the same, give one another {self._folders.key}"
         )
 
     def _numbers(self) -> list[int]:
-        names = (file.path.rpartition("/")[2] for file in self._store.list(self._folder))
+        names = (file.path.rpartition("/")[2] for file in self._store.list(self._folders.entries))
         numbers = (name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX))
         return [int(number) for number in numbers if number.isdecimal()]
 
     def _path(self, number: int) -> str:
-        return f"{self._folder}/{_PREFIX}{number:020d}"
+        return f"{self._folders.entries}/{_PREFIX}{number:020d}"

@@ -9,10 +9,9 @@ from copycat_connect.config import ConfigDef, ConfigValue
 from copycat_connect.data import TopicPartition
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.commit_log import CommitLog
 from copycat_objects.keys import WithoutEffect, tell_unused
+from copycat_objects.publication import log_of
 from copycat_objects.settings import SinkSettings
-from copycat_objects.staging import Staging
 from copycat_objects.stores.store import Store
 
 Config = Mapping[str, str | None]
@@ -68,13 +67,9 @@ class FilesSinkConnector(SinkConnector):
         store = settings.open_store()
         try:
             wanted = offsets or dict.fromkeys(_logged(settings, store))
-            staging = Staging(store, settings.layout)
             for partition, offset in wanted.items():
-                log = CommitLog(store, settings.layout, partition, settings.connector)
-                found = log.read()
-                for sealed, path in found.files if found is not None else ():
-                    staging.publish(sealed, path)
-                log.claim(found, offset)
+                log = log_of(store, settings, partition)
+                log.claim(log.recover(lost_is_accepted=True), offset)
         finally:
             store.close()
         return True
@@ -92,6 +87,6 @@ def _logged(settings: SinkSettings, store: Store) -> Iterator[TopicPartition]:
         if partition in seen or layout.log_folder(partition) != "/".join(names[:-1]):
             continue
         seen.add(partition)
-        newest = CommitLog(store, layout, partition, settings.connector).read()
+        newest = log_of(store, settings, partition).read()
         if newest is not None and newest.connector == settings.connector:
             yield partition

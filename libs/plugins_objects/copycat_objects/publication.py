@@ -13,10 +13,10 @@ from typing import Protocol
 
 from copycat_connect.data import TopicPartition
 
-from copycat_objects.commit_log import CommitLog
+from copycat_objects.commit_log import CommitLog, LogFolders
 from copycat_objects.names import FileLayout
 from copycat_objects.settings import SinkSettings
-from copycat_objects.staging import Claim, StagedFile, Staging
+from copycat_objects.staging import StagedFile
 from copycat_objects.stores.store import Store
 
 
@@ -53,21 +53,17 @@ class LoggedFiles:
         self._partition = partition
         self._layout = settings.layout
         self._extension = settings.format.extension
-        self._log = CommitLog(store, settings.layout, partition, settings.connector)
-        self._staging = Staging(store, settings.layout)
-        self._claim = Claim(partition, 0)
+        self._log = log_of(store, settings, partition)
 
     def claim(self) -> int | None:
         """End what the last task committed, and bar it; see the port."""
-        found = self._log.read()
+        found = self._log.recover()
         if found is None:
             listed = _listed(self._store, self._layout, self._partition)
             position = self._layout.next_offset(self._partition, listed)
         else:
-            self._publish(found.files)
             position = found.position
-        self._claim = self._log.claim(found, position)
-        self._staging.clear(self._claim)
+        self._log.claim(found, position)
         return position
 
     def held(self) -> str | None:
@@ -80,16 +76,11 @@ class LoggedFiles:
     def begin(self, topic: str, folder: str, first: int) -> StagedFile:
         """Begin a temporary file; see the port."""
         del topic, folder, first
-        return self._staging.begin(self._claim, self._extension)
+        return self._log.begin(self._extension)
 
     def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
         """Append an entry, then rename; see the port."""
-        self._log.append(position, tuple(files))
-        self._publish(files)
-
-    def _publish(self, files: Sequence[tuple[str, str]]) -> None:
-        for sealed, path in files:
-            self._staging.publish(sealed, path)
+        self._log.commit(position, files)
 
 
 class FilesInPlace:
@@ -117,6 +108,17 @@ class FilesInPlace:
 
     def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
         """Do nothing: they are there."""
+
+
+def log_of(store: Store, settings: SinkSettings, partition: TopicPartition) -> CommitLog[int | None]:
+    """Return the commit log of a topic-partition.
+
+    Its position is the offset of the first record that is in no file; None leaves it to the consumer group.
+    """
+    layout = settings.layout
+    keys = "'topics.dir' and 'logs.dir'"
+    folders = LogFolders(layout.log_folder(partition), layout.temporary_folder(partition), keys)
+    return CommitLog(store, folders, settings.connector)
 
 
 def _listed(store: Store, layout: FileLayout, partition: TopicPartition) -> Iterator[str]:

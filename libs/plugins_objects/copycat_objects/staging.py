@@ -10,41 +10,43 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_objects.names import FileLayout
 from copycat_objects.stores.errors import FileMissingError, FileTakenError
 from copycat_objects.stores.store import NewFile, Store
 
 _COPY_BYTES: Final = 1 << 20
 
 
+class LostFileError(ConnectError):
+    """A file that was committed is nowhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A task's right to write a topic-partition, until another one claims it."""
+    """A task's right to write what a commit log is of, until another one claims it."""
 
-    partition: TopicPartition
-    """What is written."""
+    temporary: str
+    """Folder of the temporary files of all claims."""
     number: int
     """Counts the claims; the highest counts."""
 
-    def folder(self, layout: FileLayout) -> str:
-        """Return the folder of the temporary files; who has another claim has another one."""
-        return f"{layout.temporary_folder(self.partition)}/{self.number:020d}"
+    @property
+    def folder(self) -> str:
+        """The folder of this claim's temporary files."""
+        return f"{self.temporary}/{self.number:020d}"
 
 
 class Staging:
     """Temporary files in the same store, renamed; in S3 that is a copy that appears whole."""
 
-    def __init__(self, store: Store, layout: FileLayout) -> None:
+    def __init__(self, store: Store) -> None:
         """Use a store."""
         self._store = store
-        self._layout = layout
 
     def begin(self, claim: Claim, extension: str) -> StagedFile:
         """Begin a file."""
-        temporary = f"{claim.folder(self._layout)}/{uuid4().hex}_tmp{extension}"
+        temporary = f"{claim.folder}/{uuid4().hex}_tmp{extension}"
         return StagedFile(temporary, self._store.create(temporary))
 
     def publish(self, sealed: str, path: str) -> None:
@@ -53,7 +55,7 @@ class Staging:
         It may be repeated, also by several processes at once.
 
         Raises:
-            ConnectError: The sealed file is gone, and was not published.
+            LostFileError: The sealed file is gone, and was not published.
         """
         try:
             self._store.rename(sealed, path)
@@ -84,14 +86,14 @@ class Staging:
 
     def _check_published(self, sealed: str, path: str) -> None:
         if self._store.find(path) is None:
-            raise ConnectError(
+            raise LostFileError(
                 f"Neither {sealed} nor {path} is in {self._store.name}: somebody deleted records there "
                 "that were committed. Alter the connector's offsets to read them from Kafka again"
             )
 
     def clear(self, claim: Claim) -> None:
         """Delete what earlier tasks began and nobody will publish."""
-        for file in list(self._store.list(self._layout.temporary_folder(claim.partition))):
+        for file in list(self._store.list(claim.temporary)):
             number = file.path.split("/")[-2]
             if number.isdecimal() and int(number) < claim.number:
                 self._store.delete(file.path)

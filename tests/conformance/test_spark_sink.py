@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from copycat_connect.data import (
     INT64_SCHEMA,
@@ -17,7 +19,9 @@ from copycat_connect.data import (
 )
 from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
 from copycat_testkit.conformance import ExactlyOnceSinkConformance
+from copycat_testkit.conformance.exactly_once_sink import CALLS
 from copycat_testkit.conformance.sink import PARTITION
+from copycat_testkit.sampling import sampled
 from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 
@@ -64,6 +68,25 @@ class TestSparkSinkByKey(TestSparkSink):
         """Write to a folder, by a field."""
         keys = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "number"}
         return {**super().config(), **keys}
+
+
+class TestSparkSinkFiles(TestSparkSink):
+    """Rows in files of Parquet without a table."""
+
+    def config(self) -> Mapping[str, str]:
+        """Write to a folder."""
+        return {**super().config(), "format": "parquet"}
+
+    def written(self) -> Sequence[ConnectValue]:
+        """Return the rows by their number: files have no order."""
+        files = [pq.read_table(each).to_pylist() for each in self.folder.glob("table/**/*.parquet")]
+        rows = sorted(chain.from_iterable(files), key=lambda row: int(row["number"]))
+        return [Struct(ROW, row) for row in rows]
+
+    @pytest.mark.parametrize("last", sampled(range(CALLS), keep=3))
+    def test_killed_between_any_two_calls_it_resumes_without_loss_or_repetition(self, last: int) -> None:
+        """All changes of the store are tried by its commits' test; here most calls in the long run only."""
+        super().test_killed_between_any_two_calls_it_resumes_without_loss_or_repetition(last)
 
 
 class TestSparkSinkIceberg(TestSparkSink):

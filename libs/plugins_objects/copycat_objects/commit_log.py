@@ -1,4 +1,4 @@
-"""A commit log, of a topic-partition or of a folder of files: how far it got, and which files appear with that.
+"""The commit log of a topic-partition, or of a folder: how far it got, and which files appear with that.
 
 The entries are files whose names count up. An entry is there or not, whole: to append is to create the file
 that has the next number, which only one of all who try can do. What the newest entry says counts:

@@ -11,6 +11,8 @@ from copycat_connect.errors import DataError
 
 TEMPORARY = "+tmp"
 """Folder beside those of the topics; no topic can have this name."""
+OWN_FOLDER = "_copycat"
+"""Folder in one of files without a table, with what none of its readers wants."""
 _BAD_NAMES = ("", ".", "..")
 
 

@@ -22,9 +22,6 @@ from copycat_testkit.system import CopycatUp
 from tests.integration.stores.sinks import (
     COUNTRIES,
     PARTITION,
-    KilledError,
-    Watch,
-    WatchedStore,
     batch,
     content,
     end,
@@ -36,6 +33,7 @@ from tests.integration.stores.sinks import (
     store_at,
     told_offsets,
 )
+from tests.watched_store import KilledError, Watch, WatchedStore
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -12,10 +12,11 @@ from typing import Protocol
 from copycat_connect.config.user_pattern import compile_user_pattern
 
 from copycat_objects.formats.opening import format_of
+from copycat_objects.names import OWN_FOLDER, TEMPORARY
 from copycat_objects.source.settings import AUTO, PATTERN, CleanupPolicy
 from copycat_objects.stores.store import Store, StoredFile
 
-_TEMPORARY = "+tmp"
+_NOT_READ = frozenset({TEMPORARY, OWN_FOLDER})
 _HIDDEN = (".", "_")
 _ANY_TOPIC = "${topic}"
 #: Names as the object sinks write them, with the last offset or without.
@@ -91,7 +92,7 @@ class StoreFileChoice:
     def pick(self, path: str) -> Picked | None:
         """Return what is to be done with a file; None where this task has nothing to do with it."""
         folders, _, name = path.rpartition("/")
-        if name.startswith(_HIDDEN) or _TEMPORARY in folders.split("/"):
+        if name.startswith(_HIDDEN) or not _NOT_READ.isdisjoint(folders.split("/")):
             return None
         if self._leaves_out_processed and path.startswith(self._processed):
             return None

@@ -52,7 +52,8 @@ GUARANTEES = (
     "read is a failed record (errors.tolerance, dead letters), and so is, once, the rest of a file that is "
     "not of its format, such as all behind a broken block of Avro or page of Parquet; the offset of such a "
     "file says broken, and it is not cleaned up. Files whose names begin with . or _, and those in folders "
-    "named +tmp, are not read. Fields of CSV are texts; the transformation Cast makes numbers of them."
+    "named +tmp or _copycat, are not read. Fields of CSV are texts; the transformation Cast makes numbers of "
+    "them."
 )
 
 

@@ -1,1 +1,1 @@
-"""SparkSink: tables that partitions of Spark write, and its task commits."""
+"""SparkSink: tables and folders of files that partitions of Spark write, and its task commits."""

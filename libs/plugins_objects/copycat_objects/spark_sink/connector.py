@@ -13,7 +13,7 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.spark_sink.settings import DELTA, FORMAT, ICEBERG, SparkSinkSettings
+from copycat_objects.spark_sink.settings import DELTA, FILES, FORMAT, ICEBERG, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
 
 #: What commits tables of a format, and how that is installed.
@@ -68,8 +68,8 @@ def check(settings: SparkSinkSettings) -> None:
         ConfigError: They do not, or a library is missing.
     """
     settings.check()
-    library, installed = _LIBRARIES[settings.format]
-    if find_spec(library) is None:
+    library, installed = _LIBRARIES.get(settings.format, ("", ""))
+    if library and find_spec(library) is None:
         raise ConfigError(
             f"Invalid value {settings.format} for configuration {FORMAT}: this worker does not have the "
             f"Python package {library}, which commits tables; install it (pip install {installed})",
@@ -86,6 +86,11 @@ def open_table(settings: SparkSinkSettings, connector: str) -> TableCommits:
         )
 
         return IcebergCommits(IcebergPlace.of(settings), connector, settings.partition_by)
+    if settings.format in FILES:
+        from copycat_objects.spark_sink.file_commits import FileCommits  # noqa: PLC0415 - needs pyarrow
+
+        folder = settings.prefix.strip("/")
+        return FileCommits(settings.open_store(), folder, settings.format, connector, settings.partition_by)
     from copycat_objects.spark_sink.delta_commits import (  # noqa: PLC0415 - needs deltalake
         DeltaCommits,
         TablePlace,

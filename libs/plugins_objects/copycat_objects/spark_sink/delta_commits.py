@@ -33,6 +33,7 @@ from copycat_objects.spark_sink.table_commits import (
     TableCommits,
     fenced,
     missing_division,
+    position_key,
 )
 from copycat_objects.spark_sink.table_files import WrittenFile
 from copycat_objects.spark_sink.table_rows import ColumnTypes, merged
@@ -194,7 +195,7 @@ class DeltaCommits(TableCommits):
 
     def _id_of(self, partition: TopicPartition) -> str:
         # A new epoch forgets all positions: the library does not list transactions, to be changed one by one.
-        return f"{self._application}/{self._epoch()}/{partition.topic}-{partition.partition}"
+        return f"{self._application}/{self._epoch()}/{position_key(partition)}"
 
     def _follow(self) -> None:
         """Read what was committed since.

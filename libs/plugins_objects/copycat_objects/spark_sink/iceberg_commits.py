@@ -45,6 +45,7 @@ from copycat_objects.spark_sink.table_commits import (
     TableCommits,
     fenced,
     missing_division,
+    position_key,
 )
 from copycat_objects.spark_sink.table_files import WrittenFile
 from copycat_objects.spark_sink.table_rows import ColumnTypes, merged
@@ -164,7 +165,7 @@ class IcebergCommits(TableCommits):
     def positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return what the property has; see the port."""
         known = self._progress.positions
-        return {each: known[_key(each)] for each in partitions if _key(each) in known}
+        return {each: known[position_key(each)] for each in partitions if position_key(each) in known}
 
     def add(self, files: Sequence[WrittenFile], positions: Mapping[TopicPartition, int]) -> None:
         """Make a snapshot of files; see the port."""
@@ -173,7 +174,7 @@ class IcebergCommits(TableCommits):
                 return
             self._table = self._make(merged(file.schema for file in files))
             self._progress = _Progress(self._progress.commits + 1)
-        moved = {_key(each): offset for each, offset in positions.items()}
+        moved = {position_key(each): offset for each, offset in positions.items()}
         self._commit(files, {**self._progress.positions, **moved})
 
     def change(self, offsets: Mapping[TopicPartition, int | None]) -> None:
@@ -184,9 +185,9 @@ class IcebergCommits(TableCommits):
         self._progress = _Progress.of(self._table, self._property)
         left = dict(self._progress.positions) if offsets else {}
         for each, offset in offsets.items():
-            left.pop(_key(each), None)
+            left.pop(position_key(each), None)
             if offset is not None:
-                left[_key(each)] = offset
+                left[position_key(each)] = offset
         self._commit([], left)
 
     def close(self) -> None:
@@ -349,10 +350,6 @@ def _failures(what: str) -> Iterator[None]:
         raise RetriableError(f"{what}: {error}") from error
     except _LASTING as error:
         raise ConnectError(f"{what}: {error}") from error
-
-
-def _key(partition: TopicPartition) -> str:
-    return f"{partition.topic}-{partition.partition}"
 
 
 def _kept(type_: pa.DataType) -> pa.DataType:

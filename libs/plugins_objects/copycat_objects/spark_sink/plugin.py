@@ -18,8 +18,8 @@ PLUGIN = PluginSpec(
     task_class_name=settings.TASK_CLASS_NAME,
     task_factory="copycat_objects.spark_sink.task:SparkTableTask",
     guarantees=settings.GUARANTEES,
-    tested_with="folders on Linux, S3 as moto simulates it, PySpark 4.3.0, deltalake 1.6, "
-    "pyiceberg 0.12 with catalogs in SQLite and PostgreSQL",
+    tested_with="folders on Linux, S3 as moto simulates it, Hadoop 3.5.0 (files), PySpark 4.3.0, "
+    "deltalake 1.6, pyiceberg 0.12 with catalogs in SQLite and PostgreSQL",
     examples=settings.EXAMPLES,
     failures=FAILURES,
     on_spark=True,

@@ -28,42 +28,54 @@ from copycat_objects.stores.store import Store
 
 CLASS_NAME: Final = "copycat_objects.spark_sink.connector.SparkSinkConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_sink.task.SparkTableTask"
-DELTA, ICEBERG = "delta", "iceberg"
+DELTA, ICEBERG, PARQUET, ORC = "delta", "iceberg", "parquet", "orc"
+#: Formats of files that no log of a table names.
+FILES: Final = (PARQUET, ORC)
 INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
 PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
 FORMAT: Final = "format"
 COMPACT_VERSIONS: Final = "compact.versions"
+FLUSH_SIZE, INTERVAL = "flush.size", "commit.interval.ms"
 ICEBERG_TABLE: Final = "iceberg.table"
 #: Of keys that are properties of pyiceberg's catalogs, by the names that they have there.
 CATALOG: Final = "iceberg.catalog."
 CATALOG_URI: Final = f"{CATALOG}uri"
 SQL, REST = "sql", "rest"
 _SCHEMES: Final = ("file://", "/", "s3://")
+_HDFS_SCHEMES: Final = ("hdfs://", "webhdfs://")
 
 SUMMARY: Final = (
-    "Writes records to a table of Delta Lake or Apache Iceberg, or changes one of Delta Lake by key: Spark "
-    "reads ranges of topics and writes them in as many partitions at once as tasks.max says, and each round "
-    "of them is one version of the table."
+    "Writes records to a table of Delta Lake or Apache Iceberg, or to a folder of Parquet or ORC files, or "
+    "changes a table of Delta Lake by key: Spark reads ranges of topics and writes them in as many "
+    "partitions at once as tasks.max says, and each round of them is one version of the table."
 )
 GUARANTEES: Final = (
     "Exactly once, and at least once (delivery.guarantee), not at most once: in both the table has the "
     "position of each topic-partition in the commit that adds its records, in Delta Lake as the version of "
-    "an application transaction, in Iceberg in a property, and reading goes on there whatever the consumer "
-    "group says. A task that begins commits a number of its own, after which no earlier one can commit. "
-    "Two connectors with one name, in different clusters, cannot write one table. Its one task runs in a "
-    "driver of Spark: a process with a JVM, on the machine of its worker; its partitions run there, or on "
-    "a Spark cluster (worker property spark.drivers.master). A topic-partition with many "
-    "records is divided among partitions of Spark: rows of a table have no order. With insert.mode=upsert "
-    "the task itself merges what a round has into the table, in memory; of records with one key the one "
-    "with the highest offset counts, so that records of one key have to be in one topic-partition. Values "
-    "are structs, or become the column value; they need a schema. Columns have the types of Connect's "
-    "schema: all may be null, times of day are int in Delta Lake (ms since midnight), timestamps have "
-    "microseconds. A field that the table does not have becomes a column; a value whose type is another "
-    "one than that of its column is converted where nothing is lost, and else cannot be written, as one "
-    "without a schema. Files that no version has are left where a partition was lost: VACUUM removes them, "
-    "in Iceberg remove_orphan_files. Of Iceberg, tables divided by other than columns as they are cannot "
-    "be written, snapshots expire where somebody has them expire (expire_snapshots), and each version "
-    "makes the table's metadata longer: give commit.interval.ms a minute or more."
+    "an application transaction, in Iceberg in a property, a folder of files in its commit log, and reading "
+    "goes on there whatever the consumer group says. A task that begins commits a number of its own, after "
+    "which no earlier one can commit. Two connectors with one name, in different clusters, cannot write one "
+    "table. Its one task runs in a driver of Spark: a process with a JVM, on the machine of its worker; its "
+    "partitions run there, or on a Spark cluster (worker property spark.drivers.master). A topic-partition "
+    "with many records is divided among partitions of Spark: rows of a table have no order. With "
+    "insert.mode=upsert the task itself merges what a round has into the table, in memory; of records with "
+    "one key the one with the highest offset counts, so that records of one key have to be in one "
+    "topic-partition. Values are structs, or become the column value; they need a schema. Columns have the "
+    "types of Connect's schema: all may be null, times of day are int in Delta Lake (ms since midnight), "
+    "timestamps have microseconds. A field that the table does not have becomes a column; a value whose "
+    "type is another one than that of its column is converted where nothing is lost, and else cannot be "
+    "written, as one without a schema. Files that no version has are left where a partition was lost: "
+    "VACUUM removes them, in Iceberg remove_orphan_files. Of Iceberg, tables divided by other than columns "
+    "as they are cannot be written, snapshots expire where somebody has them expire (expire_snapshots), and "
+    "each version makes the table's metadata longer: give commit.interval.ms a minute or more. With "
+    "format=parquet and orc all else holds for a folder of files: column=value/part-<number>.parquet, with "
+    "names of folders as Hive has them, which whoever lists them reads (Spark, DuckDB, pyarrow). Each file "
+    "appears whole, after an entry of the commit log that names all of its round; after a crash the next "
+    "task has the rest appear. The log, and files that are not committed, which the next task deletes, are "
+    "in the folder _copycat: leave it there, and have readers leave out what begins with _, or read "
+    "*.parquet. A later file may have more columns: read them by name (union_by_name of DuckDB, mergeSchema "
+    "of Spark). Times of day have microseconds in Parquet, and are int in ORC; an empty text is a folder as "
+    "null is. Small files are not compacted: who reads meanwhile would see their rows twice, or not at all."
 )
 
 
@@ -97,14 +109,16 @@ class SparkSinkSettings(Settings):
     format: str = key(
         HIGH,
         default=DELTA,
-        check=one_of(DELTA, ICEBERG),
+        check=one_of(DELTA, ICEBERG, *FILES),
         doc="Format of the table: delta (Delta Lake), for which the worker needs the Python package "
-        "deltalake, or iceberg (Apache Iceberg), which needs pyiceberg, a catalog and iceberg.table.",
+        "deltalake; iceberg (Apache Iceberg), which needs pyiceberg, a catalog and iceberg.table; or parquet "
+        "or orc, for files in folders without a table.",
     )
     store_url: str = key(
         HIGH,
         check=non_empty,
-        doc="Where the table is: file:///folder, which every worker sees, or s3://bucket/prefix.",
+        doc="Where the table is: file:///folder, which every worker sees, or s3://bucket/prefix; files also "
+        "hdfs://host:port/folder or webhdfs://host:port/folder.",
     )
     prefix: str = key(
         HIGH,
@@ -120,7 +134,7 @@ class SparkSinkSettings(Settings):
     )
     interval_seconds: float = key(
         MEDIUM,
-        name="commit.interval.ms",
+        name=INTERVAL,
         type=LONG,
         default=10_000,
         check=at_least(1),
@@ -130,6 +144,7 @@ class SparkSinkSettings(Settings):
     )
     flush_size: int = key(
         MEDIUM,
+        name=FLUSH_SIZE,
         default=500_000,
         check=at_least(1),
         doc="Records that a partition of Spark writes at once, at most; so many that wait are written "
@@ -179,7 +194,7 @@ class SparkSinkSettings(Settings):
         LOW,
         default="snappy",
         check=one_of("none", "snappy", "gzip", "zstd"),
-        doc="Compression of the table's Parquet files.",
+        doc="Compression of the files; what is gzip in Parquet is zlib in ORC.",
     )
 
     iceberg_table: str = key(
@@ -216,6 +231,9 @@ class SparkSinkSettings(Settings):
     )
     catalog: Mapping[str, str] = taken_from(_catalog)
 
+    webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
+    hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
+    hadoop_conf_dir: str = shared_key(keys.HADOOP_CONF_KEY)
     s3_region: str = shared_key(keys.REGION_KEY)
     s3_part_size: int = shared_key(keys.PART_SIZE_KEY)
     s3_part_retries: int = shared_key(keys.PART_RETRIES_KEY)
@@ -230,11 +248,7 @@ class SparkSinkSettings(Settings):
         Raises:
             ConfigError: They do not.
         """
-        if not self.store_url.strip().startswith(_SCHEMES):
-            raise ConfigError(
-                f"Invalid value for configuration {STORE_URL}: expected file:///folder or s3://bucket/prefix",
-                key=STORE_URL,
-            )
+        self._check_place()
         self.open_store().close()
         is_upsert = self.insert_mode == UPSERT
         if is_upsert and not self.pk_fields:
@@ -248,6 +262,36 @@ class SparkSinkSettings(Settings):
             )
         if self.format == ICEBERG:
             self._check_iceberg()
+        if self.format in FILES:
+            self._check_files()
+
+    def _check_place(self) -> None:
+        url = self.store_url.strip()
+        if url.startswith(_SCHEMES) or (self.format in FILES and url.startswith(_HDFS_SCHEMES)):
+            return
+        expected = "file:///folder or s3://bucket/prefix"
+        if url.startswith(_HDFS_SCHEMES):
+            expected += f"; in HDFS files are written, with {FORMAT}={PARQUET} or {ORC}, and no tables"
+        elif self.format in FILES:
+            expected = (
+                f"file:///folder, hdfs://host:port/folder or s3://bucket/prefix with {FORMAT}={self.format}"
+            )
+        raise ConfigError(f"Invalid value for configuration {STORE_URL}: expected {expected}", key=STORE_URL)
+
+    def _check_files(self) -> None:
+        if self.insert_mode == UPSERT:
+            raise ConfigError(
+                f"insert.mode={UPSERT} needs {FORMAT}={DELTA}: files of {self.format} without a table are "
+                f"only added; set insert.mode={INSERT}, or {FORMAT}={DELTA}",
+                key="insert.mode",
+            )
+        if self.compact_versions:
+            raise ConfigError(
+                f"{COMPACT_VERSIONS} needs {FORMAT}={DELTA}: who lists files of {self.format} while small "
+                f"ones are replaced would see rows twice or not at all; set it to 0, and {FLUSH_SIZE} and "
+                f"{INTERVAL} so that files are large",
+                key=COMPACT_VERSIONS,
+            )
 
     def _check_iceberg(self) -> None:
         for name, value in ((ICEBERG_TABLE, self.iceberg_table), (CATALOG_URI, self.catalog.get("uri"))):
@@ -291,6 +335,15 @@ EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
         "s3.region": "eu-central-1",
         "aws.access.key.id": "writer",
         "aws.secret.access.key": "${env:S3_SECRET}",
+    },
+    "Files of Parquet in HDFS, a folder for each country": {
+        "tasks.max": "2",
+        "topics": "orders",
+        "format": "parquet",
+        "store.url": "hdfs://namenode:9000",
+        "prefix": "landing/orders",
+        "partition.field.name": "country",
+        "commit.interval.ms": "60000",
     },
     "A table of Iceberg, whose catalog is in PostgreSQL": {
         "tasks.max": "2",

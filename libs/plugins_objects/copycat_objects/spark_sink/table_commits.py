@@ -29,6 +29,8 @@ class SinkColumns:
     """Columns by whose contents its files are divided."""
     in_files: bool
     """Whether files have those columns, too."""
+    staged_in: str | None = None
+    """Folder below the table's for files until they are committed; None where nobody sees them before."""
 
 
 class TableCommits(ABC):
@@ -97,6 +99,11 @@ class TableCommits(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of connections."""
+
+
+def position_key(partition: TopicPartition) -> str:
+    """Return what positions of a table call a topic-partition."""
+    return f"{partition.topic}-{partition.partition}"
 
 
 def fenced(table: str) -> FencedError:

@@ -1,26 +1,34 @@
-"""Parquet files of a table, as a partition of Spark writes them: one for each schema and table partition."""
+"""Files of a table, as a partition of Spark writes them: one for each schema and table partition.
+
+They are Parquet, or ORC where a folder of files is all there is. There folders have the names that Hive gives
+them, and files are elsewhere (`SinkColumns.staged_in`) until a commit has them appear.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, repeat
 from operator import is_
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.orc as po
 import pyarrow.parquet as pq
 from copycat_connect.data import ConnectValue, SinkBatch
 from copycat_connect.errors import DataError
 
-from copycat_objects.formats.parquet import RowGroups
+from copycat_objects.formats.format import ByteSink
+from copycat_objects.formats.parquet import ArrowFile, RowGroups
 from copycat_objects.records import is_uniform
 from copycat_objects.spark_sink.table_rows import RecordRun, RowMaker
+from copycat_objects.staging import StagedFile
 from copycat_objects.stores.ranged_file import RangedFile
-from copycat_objects.stores.store import NewFile, Store
+from copycat_objects.stores.store import Store
 
 Report = Callable[[SinkBatch, int, DataError], None]
 _NULL_VALUE: Final = (
@@ -28,6 +36,13 @@ _NULL_VALUE: Final = (
 )
 #: Types of columns by which a table is divided.
 _DIVIDING: Final = (pa.types.is_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date)
+#: What Spark, Hive and others call the folder of rows without a value.
+_NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+#: Characters that Hive writes as `%` and two digits in names of folders; those beyond ASCII stay.
+_ESCAPED: Final = re.compile(r"""[\x00-\x20"#%'*/:=?\\\x7f{}\[\]^]""")
+#: Bytes that a name of a folder has at most, and a path in S3 nearly.
+_NAME_BYTES, _PATH_BYTES = 255, 900
+_ORC_CODECS: Final = {"none": "uncompressed", "gzip": "zlib"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +50,7 @@ class WrittenFile:
     """A file that is complete, and in no version of the table yet."""
 
     path: str
-    """Its path below the table's folder."""
+    """Its path below the table's folder, once it is committed."""
     size: int
     """Bytes."""
     rows: int
@@ -44,6 +59,8 @@ class WrittenFile:
     """Contents of the partition columns, as the table's log writes them."""
     schema: pa.Schema
     """All columns, those of the partitions too."""
+    staged: str | None = None
+    """Its path there until then, where that is another one."""
 
 
 class TableWriter:
@@ -60,6 +77,8 @@ class TableWriter:
         keeps_partitions: bool,
         codec: str,
         ignore_nulls: bool,
+        staged_in: str | None = None,
+        as_orc: bool = False,
     ) -> None:
         """Write below a folder of a store.
 
@@ -72,11 +91,14 @@ class TableWriter:
             keeps_partitions: Whether the files have these columns.
             codec: Compression of the files.
             ignore_nulls: Whether records without a value are left out.
+            staged_in: Folder below the table's for the files until they are committed.
+            as_orc: Whether the files are ORC.
         """
         self._store, self._folder, self._report = store, folder, report
         self._rows = rows
         self._partition_by, self._keeps_partitions = partition_by, keeps_partitions
         self._codec, self._ignore_nulls = codec, ignore_nulls
+        self._staged_in, self._as_orc = staged_in, as_orc
         self._files: dict[tuple[str, pa.Schema], _TableFile] = {}
 
     def write(self, batch: SinkBatch) -> None:
@@ -130,7 +152,11 @@ class TableWriter:
             return
         keys = pa.table({name: _texts(name, rows) for name in self._partition_by})
         left = rows if self._keeps_partitions else rows.drop_columns(list(self._partition_by))
+        if self._staged_in is not None and not left.schema.names:
+            raise DataError("The value has no fields but those by which the table is divided")
         distinct = keys.group_by(list(self._partition_by)).aggregate([]).to_pylist()
+        for contents in distinct:
+            self._check_folder(contents)
         for contents in distinct:
             if len(distinct) == 1:
                 yield contents, left
@@ -143,41 +169,87 @@ class TableWriter:
             yield contents, left.filter(chosen)
 
     def _file_of(self, contents: dict[str, str | None], schema: pa.Schema) -> _TableFile:
-        folder = "/".join(f"{quote(name, '')}={_folder(text)}" for name, text in contents.items())
+        folder = self._folder_of(contents)
         file = self._files.get((folder, schema))
         if file is None:
-            path = "/".join(filter(None, (folder, f"part-{uuid4().hex}.parquet")))
-            whole = "/".join(filter(None, (self._folder, path)))
+            number, kind = uuid4().hex, "orc" if self._as_orc else "parquet"
+            path = _joined(folder, f"part-{number}.{kind}")
+            # Whoever looks for names that end in .parquet does not find it there.
+            staged = None if self._staged_in is None else _joined(self._staged_in, f"{number}_tmp")
+            whole = _joined(self._folder, staged or path)
             left = [each for each in schema if self._keeps_partitions or each.name not in contents]
-            new = self._store.create(whole)
-            file = _TableFile(new, RowGroups(new, pa.schema(left), self._codec), path, contents, schema)
+            new = StagedFile(whole, self._store.create(whole))
+            begin = OrcStripes if self._as_orc else RowGroups
+            rows = begin(new, pa.schema(left), self._codec)
+            file = _TableFile(new, rows, WrittenFile(path, 0, 0, contents, schema, staged))
             self._files[folder, schema] = file
         return file
+
+    def _folder_of(self, contents: Mapping[str, str | None]) -> str:
+        if self._staged_in is None:
+            return "/".join(f"{quote(name, '')}={_folder(text)}" for name, text in contents.items())
+        return "/".join(
+            f"{_escaped(name)}={_escaped(text or '') or _NULL}" for name, text in contents.items()
+        )
+
+    def _check_folder(self, contents: Mapping[str, str | None]) -> None:
+        """Accept contents that can be names of folders: a commit could not be ended, otherwise.
+
+        Raises:
+            DataError: They are too long.
+        """
+        if self._staged_in is None:
+            return
+        path = f"{self._folder}/{self._folder_of(contents)}".encode()
+        if max(map(len, path.split(b"/"))) <= _NAME_BYTES and len(path) <= _PATH_BYTES:
+            return
+        raise DataError(
+            f"The fields {', '.join(contents)}, by which the files are divided, have {len(path)} bytes as a "
+            f"folder: a name may have {_NAME_BYTES}, and all {_PATH_BYTES}"
+        )
+
+
+class _RowsFile(Protocol):
+    """Takes rows of a file."""
+
+    def append(self, rows: pa.RecordBatch) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class OrcStripes:
+    """A file of ORC, of which one stripe, up to 64 MiB, is kept in memory."""
+
+    def __init__(self, sink: ByteSink, schema: pa.Schema, codec: str) -> None:
+        """Write to a sink, which is not closed; codecs have the names that they have in Parquet."""
+        self._file: Any = po.ORCWriter(ArrowFile(sink), compression=_ORC_CODECS.get(codec, codec))
+        self._schema = schema
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Append rows; a stripe that is full is written."""
+        self._file.write(pa.Table.from_batches([rows], self._schema))
+
+    def finish(self) -> None:
+        """Write the stripe that is not full, and the end of the file."""
+        self._file.close()
 
 
 class _TableFile:
     """A file of one schema and one table partition, not complete yet."""
 
-    def __init__(
-        self,
-        file: NewFile,
-        groups: RowGroups,
-        path: str,
-        contents: Mapping[str, str | None],
-        schema: pa.Schema,
-    ) -> None:
-        self._file, self._groups = file, groups
-        self._path, self._contents, self._schema = path, contents, schema
-        self._rows = 0
+    def __init__(self, file: StagedFile, rows: _RowsFile, written: WrittenFile) -> None:
+        """Write rows; `written` has what is known of the file before."""
+        self._file, self._rows, self._written = file, rows, written
+        self._count = 0
 
     def write(self, rows: pa.RecordBatch) -> None:
-        self._groups.append(rows)
-        self._rows += rows.num_rows
+        self._rows.append(rows)
+        self._count += rows.num_rows
 
     def finish(self) -> WrittenFile:
-        self._groups.finish()
-        self._file.close()
-        return WrittenFile(self._path, self._file.size, self._rows, self._contents, self._schema)
+        self._rows.finish()
+        self._file.seal()
+        return replace(self._written, size=self._file.size, rows=self._count)
 
     def abort(self) -> None:
         self._file.abort()
@@ -201,4 +273,13 @@ def _texts(name: str, rows: pa.RecordBatch) -> pa.Array:
 
 
 def _folder(text: str | None) -> str:
-    return "__HIVE_DEFAULT_PARTITION__" if text is None else quote(text, "")
+    return _NULL if text is None else quote(text, "")
+
+
+def _escaped(text: str) -> str:
+    """Return a name or a value as names of folders have it."""
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text)
+
+
+def _joined(*names: str) -> str:
+    return "/".join(filter(None, names))

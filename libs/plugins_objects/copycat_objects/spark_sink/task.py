@@ -11,7 +11,7 @@ from copycat_connect.plugin import SparkSinkTask
 
 from copycat_objects.spark_sink.connector import check, open_table
 from copycat_objects.spark_sink.keyed_rows import KeyedRows, newest
-from copycat_objects.spark_sink.settings import RECORD_KEY, UPSERT, SparkSinkSettings
+from copycat_objects.spark_sink.settings import ORC, RECORD_KEY, UPSERT, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.spark_sink.table_files import TableWriter, WrittenFile, read_rows
 from copycat_objects.spark_sink.table_rows import ColumnTypes, RowMaker, ValueRows
@@ -62,6 +62,8 @@ class SparkTableTask(SparkSinkTask):
             keeps_partitions=columns.in_files,
             codec=settings.parquet_codec,
             ignore_nulls=settings.null_values == "ignore",
+            staged_in=columns.staged_in,
+            as_orc=settings.format == ORC,
         )
         try:
             for batch in batches:

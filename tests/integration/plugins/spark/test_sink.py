@@ -1,4 +1,4 @@
-"""Topics that Spark writes to tables of Delta Lake and Iceberg: all once, whatever is killed."""
+"""Topics that Spark writes to tables and folders of files: all records once, whatever is killed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow.dataset as ds
 import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, unique, wait_until
@@ -185,6 +186,30 @@ def test_a_table_of_iceberg_has_every_record_once_though_its_driver_is_killed(
     alter(lake, name, "DELETE")
     wait_until(lambda: len(found()) >= 2 * (total + 100), SECONDS, "all rows again")
     assert Counter(found("id place")) == expected + expected
+    lake.ask("DELETE", name)
+
+
+@pytest.mark.long
+def test_files_without_a_table_have_every_record_once_though_their_driver_is_killed(lake: Lake) -> None:
+    name, total = unique("sink"), 0
+    folder = lake.folder / "files" / name
+    create_topic(lake.kafka, name, partitions=2)
+    files = {"format": "parquet", "prefix": f"files/{name}", "partition.field.name": "place"}
+    lake.put(name, **sink(name, **files, **{"commit.interval.ms": "1"}))
+
+    def found() -> Counter[tuple[int, str]]:
+        if not folder.is_dir():
+            return Counter()
+        table = ds.dataset(folder, format="parquet", partitioning="hive").to_table()
+        return Counter((row["id"], row["place"]) for row in table.to_pylist())
+
+    for what in ("partition", "driver"):
+        produce(lake, name, [value(number) for number in range(total, total + 20_000)], 2)
+        before, total = total, total + 20_000
+        wait_until(lambda least=before: found().total() > least, SECONDS, "it writes")  # type: ignore[misc]
+        lake.kill(what)
+    wait_until(lambda: found().total() >= total, SECONDS, "all rows")
+    assert found() == Counter((number, f"a/{number % 3}") for number in range(total))
     lake.ask("DELETE", name)
 
 

@@ -35,6 +35,7 @@ def choice(task: int, tasks: int, **config: str) -> StoreFileChoice:
         ("a/.b.csv", {}, None, None),
         ("a/_SUCCESS.csv", {}, None, None),
         ("topics/+tmp/a/b.csv", {}, None, None),
+        ("orders/_copycat/sink.log/b.csv", {}, None, None),
         ("processed/b.csv", {}, "csv", "t"),
         ("processed/b.csv", {"cleanup_policy": "move"}, None, None),
         ("a/b.csv", {"pattern": "b.*"}, None, None),

@@ -1,4 +1,4 @@
-"""Versions of a Delta table as SparkSink makes them: what is in them, and whose commits count."""
+"""Versions of a table, or of a folder of files, as SparkSink makes them: what is in them, and whose count."""
 
 from __future__ import annotations
 
@@ -28,14 +28,22 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.logical import decimal_schema
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_objects.commit_log import FencedError
-from copycat_objects.spark_sink.delta_commits import TablePlace
+from copycat_objects.commit_log import CommitLog, FencedError
+from copycat_objects.spark_sink.delta_commits import DeltaCommits, TablePlace
+from copycat_objects.spark_sink.file_commits import FileCommits
 from copycat_objects.spark_sink.iceberg_commits import IcebergCommits
 from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.spark_sink.task import SparkTableTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
-from tests.unit.plugins.objects.sink_tables import FORMATS, DeltaSinkTable, SinkTable, struct
+from tests.unit.plugins.objects.sink_tables import (
+    FORMATS,
+    DeltaSinkTable,
+    IcebergSinkTable,
+    OrcSinkFiles,
+    SinkTable,
+    struct,
+)
 
 A, B = TopicPartition("t", 0), TopicPartition("t-1", 0)
 
@@ -84,7 +92,7 @@ def test_values_of_all_types_are_read_back(kind: type[SinkTable], table: SinkTab
             "price": Decimal("12.34"),
             "day": date(1969, 12, 31),
             "at": datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC),
-            "hour": 3_723_004 if kind is DeltaSinkTable else time(1, 2, 3, 4000),
+            "hour": 3_723_004 if kind in (DeltaSinkTable, OrcSinkFiles) else time(1, 2, 3, 4000),
             "place": {"x": 0.5},
             "words": ["a", "b"],
             "times": [("a", datetime(2024, 1, 1, tzinfo=UTC))],
@@ -156,14 +164,14 @@ def test_a_table_is_divided_by_fields_whatever_they_hold(kind: type[SinkTable], 
         for number, (word, day) in enumerate(zip(words, days, strict=True))
     ]
     table.commits().add(table.write(*values), {A: 5})
-    # An empty text is null in a partition column of Delta Lake, as its protocol has it.
-    empty = None if kind is DeltaSinkTable else ""
+    # An empty text is null in a partition column of Delta Lake, as its protocol has it, and as a folder.
+    empty = "" if kind is IcebergSinkTable else None
     expected = sorted(
         (number, word or (None if word is None else empty), day)
         for number, (word, day) in enumerate(zip(words, days, strict=True))
     )
     assert sorted((row["id"], row["word"], row["day"]) for row in table.rows()) == expected
-    assert len(list(table.folder.rglob("*.parquet"))) == 4
+    assert len(list(table.folder.rglob("part-*"))) == 4
     table.write(row(9), struct(word=(STRING_SCHEMA, "a"), day=(STRING_SCHEMA, "no day")))
     assert "has no field day, by which the table is divided" in table.reported[0][1]
     assert "does not fit the table's column" in table.reported[1][1]
@@ -224,8 +232,12 @@ def test_a_task_claims_a_table_though_the_one_before_commits_meanwhile(
 ) -> None:
     before, successor = table.commits(), table.opened()
     before.add(table.write(row(0)), {A: 1})
-    place: Any = TablePlace if isinstance(table, DeltaSinkTable) else IcebergCommits
-    name = "table" if place is TablePlace else "_load"
+    reads: dict[type[TableCommits], tuple[Any, str]] = {
+        DeltaCommits: (TablePlace, "table"),
+        IcebergCommits: (IcebergCommits, "_load"),
+        FileCommits: (CommitLog, "read"),
+    }
+    place, name = reads[type(successor)]
     load = getattr(place, name)
 
     def load_and_be_late(of: object) -> object:

@@ -168,7 +168,13 @@ def test_records_without_a_key_are_reported_and_the_others_are_merged(start: Sta
         ({"insert.mode": "upsert"}, "insert.mode=upsert needs the fields of the key in pk.fields"),
         ({"delete.enabled": "true"}, "delete.enabled=true needs insert.mode=upsert"),
         ({**BY_VALUE, "delete.enabled": "true"}, "delete.enabled=true needs insert.mode=upsert"),
-        ({"store.url": "hdfs://name/lake"}, "expected file:///folder or s3://bucket/prefix"),
+        ({"store.url": "hdfs://name/lake"}, "in HDFS files are written, with format=parquet or orc"),
+        (
+            {"format": "orc", "store.url": "ftp://name/lake"},
+            "configuration store.url: expected file:///folder, hdfs",
+        ),
+        ({**BY_VALUE, "format": "parquet"}, "set insert.mode=insert, or format=delta"),
+        ({"format": "orc", "compact.versions": "2"}, "compact.versions needs format=delta"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused_by_name(

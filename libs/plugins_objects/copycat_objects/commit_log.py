@@ -97,7 +97,7 @@ class CommitLog(Generic[P]):
         """Use folders of a store; `connector` is whom entries name."""
         self._store, self._folders, self._connector = store, folders, connector
         self._staging = Staging(store)
-        self._claim = Claim(folders.temporary, 0)
+        self._claim = self.claim_of(0)
         self._number = -1
 
     def read(self) -> Commit[P] | None:
@@ -130,8 +130,8 @@ class CommitLog(Generic[P]):
         Raises:
             FencedError: Another task was quicker.
         """
-        self._number = -1 if found is None else found.number
-        self._claim = Claim(self._folders.temporary, self._number + 1)
+        self._claim = self.claim_after(found)
+        self._number = self._claim.number - 1
         self._append(position, ())
         self._staging.clear(self._claim)
 
@@ -139,12 +139,13 @@ class CommitLog(Generic[P]):
         """Begin a file for a later commit."""
         return self._staging.begin(self._claim, extension)
 
-    def folder_for_others(self, found: Commit[P] | None) -> str:
-        """Return where another process writes files for a later commit; `found` is what it has just read.
+    def claim_after(self, found: Commit[P] | None) -> Claim:
+        """Return what `claim` would claim."""
+        return self.claim_of(0 if found is None else found.number + 1)
 
-        A claim that comes later deletes what no commit has of them.
-        """
-        return Claim(self._folders.temporary, 0 if found is None else found.number).folder
+    def claim_of(self, number: int) -> Claim:
+        """Return a claim, in whose folder other processes write files for its commits."""
+        return Claim(self._folders.temporary, number)
 
     def commit(self, position: P, files: Sequence[tuple[str, str]]) -> None:
         """Append an entry, then have sealed files appear at their paths.

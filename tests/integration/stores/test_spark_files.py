@@ -24,11 +24,11 @@ class _StoredFiles(ParquetSinkFiles):
 
     def __init__(self, root: Path, place: Mapping[str, str]) -> None:
         super().__init__(root, "word")
-        self._place = place
+        self._store = SparkSinkSettings.parse({"format": "parquet", **place}).open_store()
 
     def plain_store(self) -> Store:
-        """Open it as the connector does."""
-        return SparkSinkSettings.parse({"format": "parquet", **self._place}).open_store()
+        """Return the store, opened as the connector does."""
+        return self._store
 
 
 def _in_s3(s3: S3Server) -> dict[str, str]:
@@ -48,11 +48,11 @@ def _check_kills(files: _StoredFiles, step: int) -> None:
     assert files.staged() == []
 
 
-@pytest.mark.parametrize("step", range(2, 28, 3))
+@pytest.mark.parametrize("step", range(2, 28, 4))
 def test_in_hdfs(tmp_path: Path, hdfs: Hdfs, step: int) -> None:
     _check_kills(_StoredFiles(tmp_path, place_in_hdfs(hdfs)), step)
 
 
-@pytest.mark.parametrize("step", range(2, 22, 3))
+@pytest.mark.parametrize("step", range(2, 22, 4))
 def test_in_s3(tmp_path: Path, s3: S3Server, step: int) -> None:
     _check_kills(_StoredFiles(tmp_path, _in_s3(s3)), step)

@@ -15,6 +15,7 @@ from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
 from copycat_objects.spark_sink.settings import DELTA, FILES, FORMAT, ICEBERG, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
+from copycat_objects.stores.store import Store
 
 #: What commits tables of a format, and how that is installed.
 _LIBRARIES: Final = {
@@ -56,7 +57,8 @@ class SparkSinkConnector(SinkConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets, and change those that the table has. Its rows stay as they are."""
         settings = SparkSinkSettings.parse(config)
-        with closing(open_table(settings, config.get("name") or "")) as table:
+        name = config.get("name") or ""
+        with closing(settings.open_store()) as store, closing(open_table(settings, name, store)) as table:
             table.change(offsets)
         return True
 
@@ -77,8 +79,8 @@ def check(settings: SparkSinkSettings) -> None:
         )
 
 
-def open_table(settings: SparkSinkSettings, connector: str) -> TableCommits:
-    """Return the commits of a connector to its table; nothing is called yet."""
+def open_table(settings: SparkSinkSettings, connector: str, store: Store) -> TableCommits:
+    """Return the commits of a connector to its table in the settings' store; nothing is called yet."""
     if settings.format == ICEBERG:
         from copycat_objects.spark_sink.iceberg_commits import (  # noqa: PLC0415 - needs pyiceberg
             IcebergCommits,
@@ -90,7 +92,7 @@ def open_table(settings: SparkSinkSettings, connector: str) -> TableCommits:
         from copycat_objects.spark_sink.file_commits import FileCommits  # noqa: PLC0415 - needs pyarrow
 
         folder = settings.prefix.strip("/")
-        return FileCommits(settings.open_store(), folder, settings.format, connector, settings.partition_by)
+        return FileCommits(store, folder, settings.format, connector, settings.partition_by)
     from copycat_objects.spark_sink.delta_commits import (  # noqa: PLC0415 - needs deltalake
         DeltaCommits,
         TablePlace,

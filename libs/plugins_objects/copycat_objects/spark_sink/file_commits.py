@@ -39,6 +39,8 @@ class _Progress:
 
     format: str
     """That of the files."""
+    claim: int = 0
+    """The number of the claim whose folder partitions of Spark write to."""
     positions: Mapping[str, int] = field(default_factory=dict)
     """Offsets of the first records that are in no file, by `topic-partition`."""
     columns: pa.Schema = field(default_factory=lambda: pa.schema([]))
@@ -50,6 +52,7 @@ class _Progress:
         """Return it as JSON has it; the columns are Arrow's, in its own form."""
         return {
             "format": self.format,
+            "claim": self.claim,
             "positions": self.positions,
             "columns": b64encode(self.columns.serialize()).decode(),
             "divided_by": list(self.divided_by),
@@ -67,7 +70,7 @@ class _Progress:
             columns = pa.ipc.read_schema(pa.py_buffer(b64decode(found["columns"], validate=True)))
             positions = {str(each): int(offset) for each, offset in found["positions"].items()}
             divided_by = [str(name) for name in found["divided_by"]]
-            return cls(str(found["format"]), positions, columns, divided_by)
+            return cls(str(found["format"]), int(found["claim"]), positions, columns, divided_by)
         except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
             raise ConnectError(
                 f"Entry {entry.number} of the commit log in {OWN_FOLDER} is malformed: somebody else changed "
@@ -81,7 +84,7 @@ class FileCommits(TableCommits):
     def __init__(
         self, store: Store, folder: str, format: str, connector: str, partition_by: Sequence[str]
     ) -> None:
-        """Choose a folder of a store, which is closed with it, and how its first files are divided."""
+        """Choose a folder of a store, the connector's name, and how the first files are divided."""
         self._store, self._folder, self._format = store, folder, format
         self._partition_by = list(partition_by)
         own = _joined(folder, OWN_FOLDER, quote(connector, ""))
@@ -92,11 +95,10 @@ class FileCommits(TableCommits):
 
     def columns(self) -> SinkColumns:
         """Return what the newest entry says; see the port."""
-        found = self._log.read()
-        progress = self._read(found)
+        progress = self._read(self._log.read())
         types = {each.name: each.type for each in progress.columns}
         kept = _kept_in_orc if self._format == ORC else _kept_in_parquet
-        staged = self._log.folder_for_others(found)
+        staged = self._log.claim_of(progress.claim).folder
         return SinkColumns(
             ColumnTypes(types, kept),
             progress.divided_by if types else self._partition_by,
@@ -110,8 +112,7 @@ class FileCommits(TableCommits):
             found = self._log.recover()
             progress = self._read(found)
             with suppress(FencedError):
-                self._log.claim(found, progress.encode())
-                self._progress = progress
+                self._claim(found, progress)
                 return
         raise fenced(self._address)
 
@@ -151,11 +152,15 @@ class FileCommits(TableCommits):
             left.pop(position_key(each), None)
             if offset is not None:
                 left[position_key(each)] = offset
-        self._log.claim(found, replace(progress, positions=left).encode())
+        self._claim(found, replace(progress, positions=left))
 
     def close(self) -> None:
-        """Let go of the store."""
-        self._store.close()
+        """Do nothing: the store is its owner's."""
+
+    def _claim(self, found: Commit[dict[str, Any]] | None, progress: _Progress) -> None:
+        progress = replace(progress, claim=self._log.claim_after(found).number)
+        self._log.claim(found, progress.encode())
+        self._progress = progress
 
     def _read(self, found: Commit[dict[str, Any]] | None) -> _Progress:
         """Return what an entry says.
@@ -166,6 +171,8 @@ class FileCommits(TableCommits):
         if found is None:
             return _Progress(self._format)
         progress = _Progress.of(found)
+        if not progress.columns.names:
+            return replace(progress, format=self._format)
         if progress.format != self._format:
             raise ConnectError(
                 f"The folder {self._address} has files of {progress.format}, which this connector wrote, and "

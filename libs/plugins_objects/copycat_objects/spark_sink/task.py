@@ -29,7 +29,7 @@ class SparkTableTask(SparkSinkTask):
         self._settings = settings = SparkSinkSettings.parse(config)
         check(settings)
         self.interval_seconds, self.range_records = settings.interval_seconds, settings.flush_size
-        self._commits = open_table(settings, config["name"])
+        self._commits = open_table(settings, config["name"], self._opened())
         self._taken: list[WrittenFile] = []
         self._reached: dict[TopicPartition, int] = {}
         self._lost = False

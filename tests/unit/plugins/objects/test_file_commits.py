@@ -61,7 +61,9 @@ def test_folders_are_named_as_hive_names_them_and_readers_see_committed_files_al
     assert names == {"word=ü%2F%3D%25%20&", "word=__HIVE_DEFAULT_PARTITION__", "word=a"}
     read = ds.dataset(files.folder, format="parquet", partitioning="hive").to_table().to_pylist()
     assert sorted((each["id"], each["word"]) for each in read) == [(0, "ü/=% &"), (1, None), (2, "a")]
-    assert len(files.staged()) == 1
+    (staged,) = files.staged()
+    assert len([*files.folder.glob("_copycat/c.staged/*")]) == 1, "a folder for each task, not for each round"
+    assert not staged.endswith(".parquet")
 
 
 def test_contents_that_no_folder_can_be_named_after_are_reported(tmp_path: Path) -> None:

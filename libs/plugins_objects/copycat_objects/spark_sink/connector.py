@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from importlib.util import find_spec
-from typing import Final
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
 from copycat_connect.data import TopicPartition
-from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_objects.spark_sink.settings import DELTA, FILES, FORMAT, ICEBERG, SparkSinkSettings
+from copycat_objects.lakehouse.settings import ICEBERG, need_package
+from copycat_objects.spark_sink.settings import DELTA, FILES, SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import TableCommits
 from copycat_objects.stores.store import Store
-
-#: What commits tables of a format, and how that is installed.
-_LIBRARIES: Final = {
-    DELTA: ("deltalake", "deltalake"),
-    ICEBERG: ("pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'"),
-}
 
 
 class SparkSinkConnector(SinkConnector):
@@ -70,13 +62,8 @@ def check(settings: SparkSinkSettings) -> None:
         ConfigError: They do not, or a library is missing.
     """
     settings.check()
-    library, installed = _LIBRARIES.get(settings.format, ("", ""))
-    if library and find_spec(library) is None:
-        raise ConfigError(
-            f"Invalid value {settings.format} for configuration {FORMAT}: this worker does not have the "
-            f"Python package {library}, which commits tables; install it (pip install {installed})",
-            key=FORMAT,
-        )
+    if settings.format == DELTA:
+        need_package(DELTA, "deltalake", "deltalake")
 
 
 def open_table(settings: SparkSinkSettings, connector: str, store: Store) -> TableCommits:

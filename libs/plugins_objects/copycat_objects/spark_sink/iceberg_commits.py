@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -20,24 +19,12 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
-from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import (
-    CommitFailedException,
-    CommitStateUnknownException,
-    NoSuchNamespaceError,
-    NoSuchTableError,
-    RESTError,
-    ServerError,
-    ServiceUnavailableError,
-    TableAlreadyExistsError,
-    TooManyRequestsError,
-    ValidationException,
-)
+from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.transforms import IdentityTransform
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from copycat_objects.lakehouse.catalog import CatalogTable, failures
 from copycat_objects.spark_sink.settings import SparkSinkSettings
 from copycat_objects.spark_sink.table_commits import (
     MAX_RETRIES,
@@ -51,17 +38,6 @@ from copycat_objects.spark_sink.table_files import WrittenFile
 from copycat_objects.spark_sink.table_rows import ColumnTypes, merged
 
 _log = logging.getLogger(__name__)
-#: Failures after which the same may succeed.
-_PASSING: Final = (
-    OSError,
-    OperationalError,
-    CommitStateUnknownException,
-    ServerError,
-    ServiceUnavailableError,
-    TooManyRequestsError,
-)
-#: Others of pyiceberg and of what it uses; its own have nothing in common.
-_LASTING: Final = (RESTError, SQLAlchemyError, ValidationException, ValueError, ImportError)
 #: What new tables are set to: old metadata would stay for ever, and manifests grow in number.
 _OF_NEW_TABLES: Final = {
     TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
@@ -77,8 +53,6 @@ class IcebergPlace:
     """Its namespace and name in the catalog."""
     address: str
     """Its folder as a URL, s3://bucket/folder or file:///folder."""
-    catalog: str
-    """The catalog's name, by which databases keep several apart."""
     properties: Mapping[str, str] = field(repr=False)
     """How pyiceberg reaches the catalog and the files."""
 
@@ -96,10 +70,8 @@ class IcebergPlace:
             "s3.force-virtual-addressing": "" if settings.s3_path_style_access_enabled else "true",
         }
         own = {name: value for name, value in files.items() if value and parts.scheme == "s3"}
-        properties = {**own, **settings.catalog}
-        name = properties.pop("name", "default")
         address = "/".join(filter(None, (start, settings.prefix.strip("/"))))
-        return cls(settings.iceberg_table, address, name, properties)
+        return cls(settings.iceberg.table, address, {**own, **settings.iceberg.properties})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +114,7 @@ class IcebergCommits(TableCommits):
         """Choose the table, the connector's name, and the partition columns of a new table."""
         self._place, self._partition_by = place, list(partition_by)
         self._connector, self._property = connector, f"copycat.{connector}"
-        self._opened_catalog: Catalog | None = None
+        self._catalog_table = CatalogTable(place.name, place.properties)
         self._table: Table | None = None
         self._progress = _Progress()
 
@@ -192,14 +164,7 @@ class IcebergCommits(TableCommits):
 
     def close(self) -> None:
         """Let go of the catalog."""
-        if self._opened_catalog is not None:
-            self._opened_catalog.close()
-
-    @property
-    def _catalog(self) -> Catalog:
-        if self._opened_catalog is None:
-            self._opened_catalog = load_catalog(self._place.catalog, **self._place.properties)
-        return self._opened_catalog
+        self._catalog_table.close()
 
     def _load(self) -> Table | None:
         """Read the table; None where it is missing.
@@ -208,12 +173,9 @@ class IcebergCommits(TableCommits):
             RetriableError: It cannot be read.
             ConnectError: The catalog cannot be used, or has the table elsewhere.
         """
-        with _failures(f"The table {self._place.name} cannot be read"):
-            try:
-                table = self._catalog.load_table(self._place.name)
-            except (NoSuchTableError, NoSuchNamespaceError):
-                return None
-        self._check_address(table)
+        table = self._catalog_table.load()
+        if table is not None:
+            self._check_address(table)
         return table
 
     def _check_address(self, table: Table) -> None:
@@ -256,10 +218,11 @@ class IcebergCommits(TableCommits):
             raise missing
         place, first = self._place, _Progress(self._progress.commits + 1)
         properties = {**_OF_NEW_TABLES, self._property: first.encode()}
-        with _failures(f"The table {place.name} cannot be made"):
+        with failures(f"The table {place.name} cannot be made"):
             try:
-                self._catalog.create_namespace_if_not_exists(place.name.rpartition(".")[0])
-                new = self._catalog.create_table_transaction(
+                catalog = self._catalog_table.catalog
+                catalog.create_namespace_if_not_exists(place.name.rpartition(".")[0])
+                new = catalog.create_table_transaction(
                     place.name, schema, location=place.address, properties=properties
                 )
                 with new as transaction, transaction.update_spec() as division:
@@ -285,7 +248,7 @@ class IcebergCommits(TableCommits):
         for _ in range(MAX_RETRIES):
             table = self._single_try()
             progress = _Progress(self._progress.commits + 1, positions)
-            with _failures(f"The table {self._place.name} took no commit"):
+            with failures(f"The table {self._place.name} took no commit"):
                 try:
                     self._staged(table, files, progress).commit_transaction()
                 except CommitFailedException as error:
@@ -336,20 +299,6 @@ class IcebergCommits(TableCommits):
         return Table(table.name(), metadata, table.metadata_location, table.io, table.catalog)
 
 
-@contextmanager
-def _failures(what: str) -> Iterator[None]:
-    """Say what could not be done.
-
-    Raises:
-        RetriableError: The catalog or the store is away, or it is not known what they have done.
-        ConnectError: Any other failure of theirs.
-    """
-    try:
-        yield
-    except _PASSING as error:
-        raise RetriableError(f"{what}: {error}") from error
-    except _LASTING as error:
-        raise ConnectError(f"{what}: {error}") from error
 
 
 def _kept(type_: pa.DataType) -> pa.DataType:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from copycat_connect.cluster import Config
 from copycat_connect.config import (
     HIGH,
     LONG,
@@ -16,11 +15,11 @@ from copycat_connect.config import (
     non_empty,
     one_of,
 )
-from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.config.settings import Settings, key, nested, shared_key
 from copycat_connect.errors import ConfigError
 
 from copycat_objects.keys import NULL_VALUES, PARTITION_FIELDS
+from copycat_objects.lakehouse.settings import ICEBERG, CatalogSettings
 from copycat_objects.stores import keys
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
@@ -28,7 +27,7 @@ from copycat_objects.stores.store import Store
 
 CLASS_NAME: Final = "copycat_objects.spark_sink.connector.SparkSinkConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_sink.task.SparkTableTask"
-DELTA, ICEBERG, PARQUET, ORC = "delta", "iceberg", "parquet", "orc"
+DELTA, PARQUET, ORC = "delta", "parquet", "orc"
 #: Formats of files that no log of a table names.
 FILES: Final = (PARQUET, ORC)
 INSERT, UPSERT, RECORD_KEY = "insert", "upsert", "record_key"
@@ -36,11 +35,6 @@ PK_MODE, PK_FIELDS, DELETE_ENABLED = "pk.mode", "pk.fields", "delete.enabled"
 FORMAT: Final = "format"
 COMPACT_VERSIONS: Final = "compact.versions"
 FLUSH_SIZE, INTERVAL = "flush.size", "commit.interval.ms"
-ICEBERG_TABLE: Final = "iceberg.table"
-#: Of keys that are properties of pyiceberg's catalogs, by the names that they have there.
-CATALOG: Final = "iceberg.catalog."
-CATALOG_URI: Final = f"{CATALOG}uri"
-SQL, REST = "sql", "rest"
 _SCHEMES: Final = ("file://", "/", "s3://")
 _HDFS_SCHEMES: Final = ("hdfs://", "webhdfs://")
 
@@ -79,30 +73,6 @@ GUARANTEES: Final = (
 )
 
 
-def _catalog(config: Config) -> Mapping[str, str]:
-    """Return the properties of the catalog, by the names that pyiceberg has for them."""
-    found = {
-        name.removeprefix(CATALOG): value
-        for name, value in config.items()
-        if name.startswith(CATALOG) and value
-    }
-    return {"type": SQL, **found}
-
-
-def _identifier(name: str, value: ConfigSetting) -> None:
-    """Accept the name of a table with its namespace.
-
-    Raises:
-        ConfigError: It is another text.
-    """
-    parts = str(value or "a.b").split(".")
-    if len(parts) < 2 or not all(parts):
-        raise ConfigError(
-            f"Invalid value {value} for configuration {name}: expected namespace.name, e.g. lake.orders",
-            key=name,
-        )
-
-
 class SparkSinkSettings(Settings):
     """Which table is written, and how often."""
 
@@ -123,7 +93,8 @@ class SparkSinkSettings(Settings):
     prefix: str = key(
         HIGH,
         default="",
-        doc="Folder of the table, below the store's address. A table that is missing is made.",
+        doc="Folder of the table, below the store's address. A table that is missing is made, for iceberg in "
+        "the catalog, too; one that the catalog has has to be in this folder.",
     )
     partition_by: tuple[str, ...] = key(
         MEDIUM,
@@ -197,40 +168,7 @@ class SparkSinkSettings(Settings):
         doc="Compression of the files; what is gzip in Parquet is zlib in ORC.",
     )
 
-    iceberg_table: str = key(
-        HIGH,
-        default="",
-        check=_identifier,
-        doc="The table in its catalog: namespace.name. Both are made where they are missing, below the "
-        "store's address in prefix; a table that is there has to be there, too.",
-    )
-    catalog_type: str = key(
-        MEDIUM,
-        name=f"{CATALOG}type",
-        default=SQL,
-        check=one_of(SQL, REST),
-        doc="Kind of the catalog: sql (tables of a database) or rest (a service that speaks Iceberg's REST "
-        f"protocol). Further keys that begin with {CATALOG} are properties of pyiceberg, e.g. "
-        f"{CATALOG}warehouse or {CATALOG}s3.endpoint.",
-    )
-    catalog_uri: Password | None = key(
-        HIGH,
-        name=CATALOG_URI,
-        default=None,
-        doc="Address of the catalog: postgresql+psycopg://user:password@host/database, sqlite:////file, "
-        "which one worker sees, or https://host of a service. It may have a password, so it is not shown.",
-    )
-    catalog_credential: Password | None = key(
-        MEDIUM,
-        name=f"{CATALOG}credential",
-        default=None,
-        doc="Whom to be at a service: client:secret, for OAuth2.",
-    )
-    catalog_token: Password | None = key(
-        MEDIUM, name=f"{CATALOG}token", default=None, doc="A token for the service, in place of that."
-    )
-    catalog: Mapping[str, str] = taken_from(_catalog)
-
+    iceberg: CatalogSettings = nested()
     webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
     hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
     hadoop_conf_dir: str = shared_key(keys.HADOOP_CONF_KEY)
@@ -294,9 +232,7 @@ class SparkSinkSettings(Settings):
             )
 
     def _check_iceberg(self) -> None:
-        for name, value in ((ICEBERG_TABLE, self.iceberg_table), (CATALOG_URI, self.catalog.get("uri"))):
-            if not value:
-                raise ConfigError(f"{FORMAT}={ICEBERG} needs {name}", key=name)
+        self.iceberg.check()
         if self.insert_mode == UPSERT:
             raise ConfigError(
                 f"insert.mode={UPSERT} needs {FORMAT}={DELTA}: rows of Iceberg tables are appended; "

@@ -177,7 +177,7 @@ class IcebergSinkTable(SinkTable):
 
     def opened(self, connector: str = "c") -> IcebergCommits:
         """Return commits of pyiceberg."""
-        place = IcebergPlace(self.name, f"file://{self.folder}", "default", self.properties)
+        place = IcebergPlace(self.name, f"file://{self.folder}", self.properties)
         return IcebergCommits(place, connector, self.partition_by)
 
     def is_there(self) -> bool:

@@ -80,7 +80,7 @@ def test_a_table_of_others_gets_rows_with_its_types_unless_it_is_elsewhere_or_co
         division.add_field("at", "month")
     with pytest.raises(ConnectError, match=r"is divided by month of at; this connector writes tables"):
         table.commits()
-    elsewhere = IcebergPlace(table.name, f"file://{table.root}/other", "default", table.properties)
+    elsewhere = IcebergPlace(table.name, f"file://{table.root}/other", table.properties)
     with pytest.raises(
         ConnectError, match=r"are in file://.*lake/t, not in .*/other: set store.url and prefix"
     ):
@@ -99,7 +99,7 @@ def test_a_catalog_that_cannot_be_used_and_a_broken_property_are_named(table: Ic
         "no address, hidden-7": ConnectError,
     }
     for uri, kind in wrong.items():
-        place = IcebergPlace(table.name, "file:///lake", "default", {"type": "sql", "uri": uri})
+        place = IcebergPlace(table.name, "file:///lake", {"type": "sql", "uri": uri})
         with pytest.raises(kind, match=r"The table shop.t cannot be read: ") as failure:
             IcebergCommits(place, "c", ()).claim()
         assert "hidden-7" not in str(failure.value)
@@ -152,8 +152,9 @@ def test_the_catalog_gets_its_properties_and_how_s3_is_reached_and_shows_no_secr
     }
     settings = SparkSinkSettings.parse(given)
     place = IcebergPlace.of(settings)
-    assert (place.name, place.address, place.catalog) == ("shop.t", "s3://lake/below/tables/t", "lake")
+    assert (place.name, place.address) == ("shop.t", "s3://lake/below/tables/t")
     assert place.properties == {
+        "name": "lake",
         "type": "sql",
         "uri": secrets["iceberg.catalog.uri"],
         "token": "hidden-3",

@@ -1,0 +1,1 @@
+"""Tables of a lake: what the connectors that read and write them share."""

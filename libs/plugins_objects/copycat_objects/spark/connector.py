@@ -10,16 +10,18 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
+from copycat_objects.lakehouse.settings import ICEBERG
 from copycat_objects.source.positions import check_offset, check_partition, effect_of
 from copycat_objects.source.settings import PATTERN
-from copycat_objects.spark.key_ranges import check_key_offset
-from copycat_objects.spark.settings import ANY_PATH, DELTA, JDBC, SparkSourceSettings
-from copycat_objects.spark.table_offsets import TABLE, check_table_offset
+from copycat_objects.spark.followed_tables import check_table_offset
+from copycat_objects.spark.key_ranges import TABLE, check_key_offset
+from copycat_objects.spark.settings import ANY_PATH, DELTA, JDBC, TABLES, SparkSourceSettings
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
 
-_SCHEMES = ("file://", "/", "hdfs://", "webhdfs://")
+_HDFS = ("hdfs://", "webhdfs://")
+_SCHEMES = ("file://", "/", *_HDFS)
 
 
 class SparkSourceConnector(SourceConnector):
@@ -58,12 +60,12 @@ class SparkSourceConnector(SourceConnector):
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
     ) -> bool:
         """Accept any number of records of a file, any version of a table, and any plan of keys."""
-        is_database = config.get("format") == JDBC
+        format_ = config.get("format")
         for partition, offset in offsets:
-            if is_database:
+            if format_ == JDBC:
                 check_key_offset(partition, offset)
             elif partition is not None and TABLE in partition:
-                check_table_offset(partition, offset)
+                check_table_offset(partition, offset, of_snapshots=format_ == ICEBERG)
             elif offset is not None:
                 check_partition(partition)
                 check_offset(offset)
@@ -93,12 +95,15 @@ def _check(settings: SparkSourceSettings) -> None:
         settings.check_database()
         return
     open_files(settings).close()
-    if settings.format == DELTA and settings.pattern != ANY_PATH:
+    if settings.format in TABLES and settings.pattern != ANY_PATH:
+        says = "log of a Delta" if settings.format == DELTA else "catalog of an Iceberg"
         raise ConfigError(
-            f"Invalid value for configuration {PATTERN}: the log of a Delta table says which files it has, "
-            "so leave it out",
+            f"Invalid value for configuration {PATTERN}: the {says} table says which files it has, so "
+            "leave it out",
             key=PATTERN,
         )
+    if settings.format == ICEBERG:
+        settings.iceberg.check()
 
 
 def open_files(settings: SparkSourceSettings) -> Store:
@@ -113,6 +118,12 @@ def open_files(settings: SparkSourceSettings) -> Store:
         raise ConfigError(
             f"Invalid value for configuration {STORE_URL}: expected file:///folder, hdfs://host:port/folder "
             "or webhdfs://host:port/folder, which Spark reads without further libraries",
+            key=STORE_URL,
+        )
+    if settings.format == ICEBERG and settings.store_url.strip().startswith(_HDFS):
+        raise ConfigError(
+            f"Invalid value for configuration {STORE_URL}: Iceberg tables are read in folders, "
+            "file:///folder, as pyiceberg does not read HDFS here",
             key=STORE_URL,
         )
     return open_store(settings.values_by_key(), settings.store_url)

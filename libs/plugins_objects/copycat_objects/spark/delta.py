@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
-from copycat_connect.errors import ConnectError, RetriableError
-from copycat_connect.plugin import SparkUnit
-from copycat_connect.plugin.contexts import SourceOffset
+from copycat_connect.errors import ConnectError
 
 from copycat_objects.source.choice import Picked, Rank
-from copycat_objects.source.settings import DONE, STORE
 from copycat_objects.spark.databases import quoted
-from copycat_objects.spark.placed_rows import file_unit
-from copycat_objects.spark.table_offsets import TABLE, VERSION, TableTrouble, TableVersion
+from copycat_objects.spark.followed_tables import FollowedTable, TableFile, constant
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
 
@@ -48,8 +44,6 @@ _READABLE: Final = frozenset(
     {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
 )
 _MAPPING: Final = "delta.columnMapping.mode"
-#: Files of later versions that are planned at once.
-_FILES_AT_ONCE: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,42 +56,25 @@ class TableColumns:
     """Columns whose values the log has, not the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """A file of a table, to be read as one unit."""
-
-    file: StoredFile
-    """Where it is in the store; its size and time as the log has them."""
-    picked: Picked
-    """Where its records go."""
-    columns: TableColumns
-    """Those of the table when the file was found."""
-    values: tuple[str | None, ...]
-    """Of each partition column the value of all rows, as the log writes it."""
-
-
-class DeltaTable:
-    """Reads the log of a table in a folder of a store."""
+class DeltaTable(FollowedTable):
+    """Reads the log of a table in a folder of a store; see the port."""
 
     def __init__(self, store: Store, folder: str, topic: str, *, skip_changes: bool) -> None:
         """Read nothing yet; with `skip_changes` versions that change or delete rows are left out."""
         self.name = "/".join(filter(None, (store.name.rstrip("/"), folder)))
         self._store, self._folder, self._topic = store, folder, topic
         self._skip_changes = skip_changes
+        self.absent = "which does not exist"
         self._columns: TableColumns | None = None
         self._version = -1
 
     def newest(self) -> int | None:
-        """Return the newest version; None where there is no table yet."""
+        """Return the newest version that the log has; see the port."""
         commits, checkpoints = self._log()
         return max((*commits, *checkpoints), default=None)
 
     def begin(self, version: int) -> list[TableFile]:
-        """Return all files of a version, and follow the table from there.
-
-        Raises:
-            ConnectError: The log does not have that version any more, or the table cannot be read.
-        """
+        """Go through the log up to a version; see the port."""
         files: dict[str, Mapping[str, Any]] = {}
         for action in self._actions_up_to(version):
             if (added := action.get("add")) is not None:
@@ -110,21 +87,13 @@ class DeltaTable:
         return [self._found(added) for added in files.values()]
 
     def go_on(self, version: int) -> None:
-        """Follow the table from a version whose files are all read.
-
-        Raises:
-            ConnectError: The table cannot be read.
-        """
+        """Go through the log for the columns that there are; see the port."""
         for action in self._actions_up_to(self.newest() or 0):
             self._note(action)
         self._version = version
 
     def follow(self) -> tuple[int, list[TableFile]] | None:
-        """Return the next version and the files that it adds; None until there is one.
-
-        Raises:
-            ConnectError: The log does not have it any more, the table cannot be read, or rows were changed.
-        """
+        """Read the next commit; see the port."""
         version = self._version + 1
         path = self._path(f"{version:020}.json")
         if self._store.find(path) is None:
@@ -146,6 +115,13 @@ class DeltaTable:
             )
         self._version = version
         return version, [] if is_change else [self._found(each) for each in added]
+
+    def columns_of(self, file: TableFile) -> tuple[str, list[str]]:
+        """Return those of the log: the names of columns are those in the files; see the port."""
+        return table_columns(file.columns, file.values)
+
+    def close(self) -> None:
+        """Do nothing: the store has the log, too."""
 
     def _path(self, name: str) -> str:
         return "/".join(filter(None, (self._folder, _LOG, name)))
@@ -231,74 +207,8 @@ class DeltaTable:
         return ConnectError(f"The table {self.name} {why}, which is not supported: read it by another engine")
 
 
-class TableUnits:
-    """Plans the files of a table, between marks that say which version is read.
-
-    The first version is noted before its files are read: after a restart a later one could have the same rows
-    in other files.
-    """
-
-    def __init__(self, table: DeltaTable, store: str, folder: str) -> None:
-        """Plan from what is committed."""
-        self.partition = {STORE: store, TABLE: folder}
-        self._table, self._store = table, store
-        self._is_begun = self._is_over = False
-
-    @property
-    def missing(self) -> str | None:
-        """What is waited for, while there is no table."""
-        return None if self._is_begun else f"table {self._table.name}, which does not exist"
-
-    def plan(self, offset: Callable[[], SourceOffset | None]) -> list[SparkUnit]:
-        """Return what comes next.
-
-        Args:
-            offset: Returns the committed offset of the table; asked once.
-
-        Raises:
-            ConnectError: The table cannot be read.
-        """
-        if self._is_over:
-            return []
-        return self._later() if self._is_begun else self._first(offset())
-
-    def _first(self, offset: SourceOffset | None) -> list[SparkUnit]:
-        units = []
-        if offset is None:
-            version = self._table.newest()
-            if version is None:
-                return []
-            units.append(self._mark(TableVersion(version, done=False)))
-        else:
-            version = int(offset[VERSION])
-        if offset is not None and offset[DONE]:
-            self._table.go_on(version)
-        else:
-            units += map(partial(file_unit, self._store), self._table.begin(version))
-            units.append(self._mark(TableVersion(version, done=True)))
-        self._is_begun = True  # not before: the store may be away, and all of this be done again
-        return units
-
-    def _later(self) -> list[SparkUnit]:
-        units, read = list[SparkUnit](), -1
-        try:
-            while len(units) < _FILES_AT_ONCE and (found := self._table.follow()) is not None:
-                read, files = found
-                units += map(partial(file_unit, self._store), files)
-        except RetriableError:
-            if read < 0:
-                raise
-        except ConnectError as error:
-            self._is_over = True
-            mark = [self._mark(TableVersion(read, done=True))] if read >= 0 else []
-            return [*units, *mark, self._mark(TableTrouble(str(error)))]
-        return [*units, self._mark(TableVersion(read, done=True))] if read >= 0 else []
-
-    def _mark(self, content: TableVersion | TableTrouble) -> SparkUnit:
-        return SparkUnit(self.partition, self._table.name, content, is_mark=True)
-
-
-def table_columns(columns: TableColumns, values: Sequence[str | None]) -> tuple[str, list[str]]:
+@lru_cache(maxsize=1000)
+def table_columns(columns: TableColumns, values: tuple[str | None, ...]) -> tuple[str, list[str]]:
     """Return what Spark reads a file of a table with: the JSON of the file's own columns, and all as SQL."""
     schema = json.loads(columns.schema)
     given = dict(zip(columns.partitions, values, strict=True))
@@ -307,14 +217,7 @@ def table_columns(columns: TableColumns, values: Sequence[str | None]) -> tuple[
     for field in schema["fields"]:
         name = quoted(field["name"])
         if field["name"] in given:
-            sql.append(f"CAST({_literal(given[field['name']])} AS {field['type']}) AS {name}")
+            sql.append(f"{constant(given[field['name']], field['type'])} AS {name}")
         else:
             sql.append(name)
     return json.dumps({**schema, "fields": own}), sql
-
-
-def _literal(value: str | None) -> str:
-    if value is None:
-        return "NULL"
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

@@ -20,9 +20,9 @@ from copycat_connect.plugin import SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
 from copycat_objects.source.settings import DONE, RECORD
-from copycat_objects.spark.table_offsets import TABLE
 
-PLAN, AFTER, UPTO, WIDTH, RANGE = "plan", "after", "upto", "width", "range"
+TABLE, RANGE = "table", "range"
+PLAN, AFTER, UPTO, WIDTH = "plan", "after", "upto", "width"
 """Keys of the source partitions and source offsets of such a table."""
 _NOBODY: Final = -1
 

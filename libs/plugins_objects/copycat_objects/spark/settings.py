@@ -17,10 +17,11 @@ from copycat_connect.config import (
     one_of,
     topic_name,
 )
-from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ROW_QUERY_KEYS, RowQuery
 
+from copycat_objects.lakehouse.settings import ICEBERG, CatalogSettings
 from copycat_objects.source.settings import CleanupPolicy
 from copycat_objects.spark.databases import DatabaseTable
 from copycat_objects.spark.key_ranges import TableKeys
@@ -30,7 +31,9 @@ CLASS_NAME: Final = "copycat_objects.spark.connector.SparkSourceConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark.task.SparkFilesTask"
 OPTION: Final = "spark.option."
 PARQUET, TEXT, DELTA, JDBC = "parquet", "text", "delta", "jdbc"
-FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA, JDBC)
+FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA, ICEBERG, JDBC)
+TABLES: Final = (DELTA, ICEBERG)
+"""Formats whose tables say which files they have."""
 PARTITION_COLUMN: Final = "jdbc.partition.column"
 #: Options of Spark's JDBC reader that divide what it reads, which ranges of keys do.
 _DIVIDING: Final = frozenset({"partitioncolumn", "lowerbound", "upperbound", "numpartitions"})
@@ -40,7 +43,8 @@ ANY_PATH: Final = ".*"
 SUMMARY: Final = (
     "Reads files of a folder or of HDFS with Spark, in as many partitions at once as tasks.max says, and "
     "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options; and "
-    "tables of Delta Lake, as rows are added to them, and of databases, by ranges of a key."
+    "tables of Delta Lake and Apache Iceberg, as rows are added to them, and of databases, by ranges of a "
+    "key."
 )
 GUARANTEES: Final = (
     "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
@@ -54,22 +58,26 @@ GUARANTEES: Final = (
     "save that Spark reads no times of day in milliseconds (TIME_MILLIS, as ObjectSink writes them), which "
     "fail the task, and that sql sees moments in nanoseconds as numbers; others what Spark makes of them, "
     "every field optional. A file that Spark cannot read fails the task. Files whose names begin with . or "
-    "_, and those in folders named +tmp or _copycat, are not read. sql and the expressions see the columns "
-    "of a file, of text the column value, and Spark's hidden column _metadata, e.g. _metadata.file_name; "
-    "expressions also see the names that sql gives with AS. What they make has Spark's types; the record of "
-    "an offset counts all rows of the file. Exactly once, what differs each time, as rand() and now() do, "
-    "is refused. A row for which they fail, as a CAST of what is no number, fails the task: try_cast and "
-    "its like give null. Transformations by SQL do not run here. Of a Delta table the files of the first "
-    "version are read, then those that each later version adds, whatever maintenance makes of them; the "
-    "source partition {store, table} has the offset {version, done}: whether the version is read, or has "
-    "begun to be. Every field is optional; a column that is added later is null before. Tables with "
-    "deletion vectors in use or mapped columns are refused. A table of a database is read in ranges of a "
-    "key, whose rows are sorted by it and by the other columns, above the keys that were read before: a "
-    "plan of ranges is committed first, as the offset of the source partition {table}, so that a restart "
-    "has the same. Exactly once holds for rows that stay as they are: of a range that was read in part when "
-    "its driver was lost, the rest is counted from its beginning, so that rows that were meanwhile added "
-    "below or deleted shift it, and changed rows may come in either form. Rows are those of several "
-    "transactions of the database, one for each range."
+    "_, and those in folders named +tmp or _copycat, are not read. sql and the expressions see the columns of a file, of "
+    "text the column value, and Spark's hidden column _metadata, e.g. _metadata.file_name; expressions also "
+    "see the names that sql gives with AS. What they make has Spark's types; the record of an offset counts "
+    "all rows of the file. Exactly once, what differs each time, as rand() and now() do, is refused. A row "
+    "for which they fail, as a CAST of what is no number, fails the task: try_cast and its like give null. "
+    "Transformations by SQL do not run here. Of a Delta table the files of the first version are read, then "
+    "those that each later version adds, whatever maintenance makes of them; the source partition {store, "
+    "table} has the offset {version, done}: whether the version is read, or has begun to be. Every field is "
+    "optional; a column that is added later is null before. Tables with deletion vectors in use or mapped "
+    "columns are refused. An Iceberg table is read likewise, snapshot by snapshot: the offset {snapshot, "
+    "done} has the id as a text. Columns have the names and types of the snapshot that added the file, "
+    "whatever they were called when it was written; a rewrite of files (replace) gives no record. Refused "
+    "are snapshots that were expired before they were read, tables with delete files in the snapshot with "
+    "which reading begins, files outside of store.url or other than Parquet, and types in nanoseconds. A "
+    "table of a database is read in ranges of a key, whose rows are sorted by it and by the other "
+    "columns, above the keys that were read before: a plan of ranges is committed first, as the offset of "
+    "the source partition {table}, so that a restart has the same. Exactly once holds for rows "
+    "that stay as they are: of a range that was read in part when its driver was lost, the rest is counted "
+    "from its beginning, so that rows that were meanwhile added below or deleted shift it, and changed rows "
+    "may come in either form. Rows are those of several transactions of the database, one for each range."
 )
 
 
@@ -90,14 +98,16 @@ class SparkSourceSettings(Settings):
         HIGH,
         check=one_of(*FORMATS),
         doc="Format of the files: parquet, orc, csv, json (one value a line), text (one record a line); "
-        "delta, for the Delta table in the folder prefix; or jdbc, for a table of a database. "
+        "delta, for the Delta table in the folder prefix; iceberg, for the table of Apache Iceberg in "
+        "iceberg.table, which needs the Python package pyiceberg and a catalog; or jdbc, for a table of a "
+        "database. "
         f"Keys that begin with {OPTION} are options of Spark's reader, e.g. {OPTION}header=true.",
     )
     store_url: str = key(
         HIGH,
         default="",
         doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder. "
-        "Needed but for jdbc.",
+        "Needed but for jdbc; for iceberg a folder that has all files of the table.",
     )
     prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
     pattern: str = key(
@@ -113,7 +123,7 @@ class SparkSourceSettings(Settings):
         default=10_000,
         check=at_least(1),
         read=lambda millis: millis / 1000,
-        doc="Milliseconds between two looks for new files.",
+        doc="Milliseconds between two looks for new files, versions or snapshots.",
     )
     min_age_millis: int = key(
         LOW,
@@ -129,6 +139,20 @@ class SparkSourceSettings(Settings):
         check=one_of(FAIL, SKIP),
         doc="What becomes of a version of a Delta table that changes or deletes rows: fail the task, or skip "
         "the version with the rows that it adds.",
+    )
+    iceberg: CatalogSettings = nested()
+    iceberg_changes: str = key(
+        MEDIUM,
+        default=FAIL,
+        check=one_of(FAIL, SKIP),
+        doc="What becomes of a snapshot of an Iceberg table that changes or deletes rows: fail the task, or "
+        "skip the snapshot with the rows that it adds.",
+    )
+    follows_snapshots: bool = key(
+        MEDIUM,
+        name="iceberg.follow",
+        default=True,
+        doc="Whether later snapshots of an Iceberg table are read, or only the newest at the beginning.",
     )
     partition_column: str = key(
         HIGH,
@@ -249,6 +273,16 @@ EXAMPLES: Final = {
         "store.url": "file:///data/lake",
         "prefix": "tables/orders",
         "format": "delta",
+    },
+    "Rows as they are added to an Iceberg table, whose catalog is a service": {
+        "tasks.max": "4",
+        "topic": "orders",
+        "store.url": "file:///data/lake",
+        "format": "iceberg",
+        "iceberg.table": "shop.orders",
+        "iceberg.catalog.type": "rest",
+        "iceberg.catalog.uri": "https://catalog.example",
+        "iceberg.catalog.token": "${env:CATALOG_TOKEN}",
     },
     "A table of a database, four ranges of its key at a time, then rows as they are added": {
         "tasks.max": "4",

@@ -22,9 +22,9 @@ from copycat_objects.formats.parquet_reader import parquet_columns
 from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.choice import StoreFileChoice, StoreListing
 from copycat_objects.source.positions import is_done, offset_at, place_in
-from copycat_objects.source.settings import DONE
 from copycat_objects.spark.connector import open_files
-from copycat_objects.spark.delta import DeltaTable, TableFile, TableUnits, table_columns
+from copycat_objects.spark.delta import DeltaTable
+from copycat_objects.spark.followed_tables import FollowedTable, TableTrouble, TableUnits
 from copycat_objects.spark.key_ranges import KeyLook, TableKeys, end_offset, is_past
 from copycat_objects.spark.placed_rows import (
     PlacedRows,
@@ -35,9 +35,9 @@ from copycat_objects.spark.placed_rows import (
     path_of,
     spark_reader,
 )
-from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TEXT, SparkSourceSettings
-from copycat_objects.spark.table_offsets import VERSION, TableTrouble, is_read
+from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TABLES, TEXT, SparkSourceSettings
 from copycat_objects.stores.ranged_file import RangedFile
+from copycat_objects.stores.store import Store
 
 _LOOK_SECONDS: Final = 0.5
 _WAIT_SECONDS: Final = 0.5
@@ -66,10 +66,12 @@ class SparkFilesTask(SparkSourceTask):
             return
         self._store = open_files(settings)
         self._listing = StoreListing(self._store, StoreFileChoice(settings, 0, 1), settings.min_age_millis)
-        if settings.format == DELTA:
-            folder, skips = settings.prefix.strip("/"), settings.delta_changes == SKIP
-            table = DeltaTable(self._store, folder, settings.topic, skip_changes=skips)
-            self._table = TableUnits(table, self._store.name, folder)
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Open the store and, where there is one, the table, which the driver alone reads."""
+        self.open(config)
+        if self._settings.format in TABLES:
+            self._table = followed_table(self._settings, self._store)
 
     def plan(self) -> list[SparkUnit]:
         """Look for new files where it is time to, else wait for a moment."""
@@ -96,12 +98,12 @@ class SparkFilesTask(SparkSourceTask):
         """Return whether all of a file, as it is now, or of a range is committed, or what a mark says."""
         if self._keys is not None:
             return is_past(unit.content, offset)
-        return is_read(unit.content, offset) if unit.is_mark else is_done(unit.content.file, offset)
+        return unit.content.is_read(offset) if unit.is_mark else is_done(unit.content.file, offset)
 
     def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
         """Have Spark read a file, or those first ones in which it finds the same columns."""
         if self._table is not None:
-            return self._table_frame(session, units)
+            return self._table_frame(self._table.table, session, units)
         if self._keys is not None:
             return self._database.frame(session, units[0].content), 1
         one = self._load(session, units[:1])
@@ -147,12 +149,14 @@ class SparkFilesTask(SparkSourceTask):
         if self._keys is not None:
             return end_offset(unit.content, offset)
         if unit.is_mark:
-            return {VERSION: unit.content.version, DONE: unit.content.done}
+            return dict(unit.content.offset())
         file = unit.content.file
         return offset_at(file, RecordPlace(place_in(file, offset).record), done=True)
 
     def stop(self) -> None:
-        """Let go of the connection to the store of the files."""
+        """Let go of the connections to the store of the files, and to a catalog."""
+        if self._table is not None:
+            self._table.table.close()
         if hasattr(self, "_store"):
             self._store.close()
 
@@ -181,15 +185,17 @@ class SparkFilesTask(SparkSourceTask):
             self._next_look = time.monotonic() + self._settings.poll_seconds
         return units
 
-    def _table_frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
+    def _table_frame(
+        self,
+        table: FollowedTable,
+        session: Any,  # noqa: ANN401 - PySpark's
+        units: Sequence[SparkUnit],
+    ) -> tuple[Any, int]:
         """Have Spark read those first files of a table whose columns and partitions are the same."""
-        first: TableFile = units[0].content
-        schema, columns = table_columns(first.columns, first.values)
+        first = schema, columns = table.columns_of(units[0].content)
         hidden = f"`{_METADATA}`" not in columns
-        alike = takewhile(
-            lambda unit: (unit.content.columns, unit.content.values) == (first.columns, first.values), units
-        )
-        count = sum(1 for _ in alike) if hidden else 1
+        alike = takewhile(lambda unit: table.columns_of(unit.content) == first, units[1:] if hidden else ())
+        count = 1 + sum(1 for _ in alike)
         own = type(session.range(0).schema).fromJson(json.loads(schema))
         rows = self._load(session, units[:count], own)
         if count > 1:
@@ -266,3 +272,18 @@ class SparkFilesTask(SparkSourceTask):
             return schema, struct_rows(schema, columns, arrays, batch.num_rows)
 
         return read
+
+
+def followed_table(settings: SparkSourceSettings, store: Store) -> TableUnits:
+    """Return what plans the files of a table; nothing is called yet."""
+    folder = settings.prefix.strip("/")
+    if settings.format == DELTA:
+        log = DeltaTable(store, folder, settings.topic, skip_changes=settings.delta_changes == SKIP)
+        return TableUnits(log, store.name, folder)
+    from copycat_objects.lakehouse.catalog import CatalogTable  # noqa: PLC0415 - needs pyiceberg
+    from copycat_objects.spark.iceberg import IcebergTable  # noqa: PLC0415 - likewise
+
+    place = CatalogTable(settings.iceberg.table, settings.iceberg.properties)
+    skips = settings.iceberg_changes == SKIP
+    table = IcebergTable(place, store, folder, settings.topic, skip_changes=skips)
+    return TableUnits(table, store.name, place.name, follows=settings.follows_snapshots)

@@ -11,55 +11,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from copycat_connect.errors import ConnectError
-from copycat_connect.plugin import SparkUnit
 from copycat_objects.spark.connector import SparkSourceConnector
 from copycat_objects.spark.delta import DeltaTable as TableLog
-from copycat_objects.spark.delta import TableUnits, table_columns
-from copycat_objects.spark.table_offsets import TableTrouble, TableVersion
-from copycat_objects.spark.task import SparkFilesTask
+from copycat_objects.spark.delta import table_columns
+from copycat_objects.spark.followed_tables import TableTrouble, TableUnits, TableVersion
 from copycat_objects.stores.errors import StoreAwayError
 from copycat_objects.stores.opening import open_store
-from copycat_testkit.conformance.contexts import FakeSourceContext
 from deltalake import DeltaTable, write_deltalake
+
+from tests.unit.plugins.objects.followed_source import FollowedSource, ids_in, marks
 
 FOLDER = "lake/orders"
 
 
-class Source:
-    """A task that reads the table in `FOLDER`, and whose marks are committed as they are planned."""
+class Source(FollowedSource):
+    """A task that reads the table in `FOLDER`."""
 
     def __init__(self, root: Path, **config: str) -> None:
-        given = {
-            "topic": "t",
-            "format": "delta",
-            "store.url": f"file://{root}",
-            "prefix": FOLDER,
-            "object.poll.interval.ms": "1",
-            **config,
-        }
-        self.context = FakeSourceContext(given)
-        self.task = SparkFilesTask()
-        self.task.initialize(self.context)
-        self.task.start(given)
-
-    def plan(self) -> list[SparkUnit]:
-        """Plan until there is something, at most some times."""
-        return next((units for _ in range(20) if (units := self.task.plan())), [])
+        super().__init__(root, {"format": "delta", "prefix": FOLDER, **config})
 
 
 def rows(first: int, count: int, **more: Sequence[Any]) -> pa.Table:
     ids = list(range(first, first + count))
     return pa.table({"id": ids, "kind": [("a b", "ü/=%", None)[each % 3] for each in ids], **more})
-
-
-def ids_in(root: Path, units: Sequence[SparkUnit]) -> list[int]:
-    """The ids in the files of units."""
-    files = [root / unit.content.file.path for unit in units if not unit.is_mark]
-    return sorted(each for file in files for each in pq.read_table(file)["id"].to_pylist())
-
-
-def marks(units: Sequence[SparkUnit]) -> list[Any]:
-    return [unit.content for unit in units if unit.is_mark]
 
 
 @pytest.fixture

@@ -80,6 +80,26 @@ class TestSparkSource(SourceConformance):
         return batches
 
 
+class TestPythonSource(TestSparkSource):
+    """A data source of another package, which has a partition for each call of `feed`."""
+
+    def config(self) -> Mapping[str, str]:
+        """Look for new partitions at once."""
+        source = {"format": "tests.conformance.python_numbers.Numbers", "spark.option.File": str(self._file)}
+        looks = {"object.poll.interval.ms": "1", "sql": self.sql}
+        return {"name": "conformance", "topic": "conformance", **source, **looks}
+
+    def feed(self, numbers: range) -> Sequence[ConnectValue]:
+        """Add a partition."""
+        with self._file.open("a") as parts:
+            parts.write(f"{numbers.start} {len(numbers)}\n")
+        return [f"value {number}" for number in numbers]
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / "partitions"
+
+
 class TestSparkQuery(TestSparkSource):
     """A query over a topic of one partition."""
 

@@ -15,7 +15,8 @@ from copycat_objects.source.positions import check_offset, check_partition, effe
 from copycat_objects.source.settings import PATTERN
 from copycat_objects.spark.followed_tables import check_table_offset
 from copycat_objects.spark.key_ranges import TABLE, check_key_offset
-from copycat_objects.spark.settings import ANY_PATH, DELTA, JDBC, TABLES, SparkSourceSettings
+from copycat_objects.spark.python_sources import check_part_offset, load_source
+from copycat_objects.spark.settings import ANY_PATH, DELTA, FORMATS, JDBC, TABLES, SparkSourceSettings
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
@@ -64,6 +65,8 @@ class SparkSourceConnector(SourceConnector):
         for partition, offset in offsets:
             if format_ == JDBC:
                 check_key_offset(partition, offset)
+            elif format_ is not None and format_ not in FORMATS:
+                check_part_offset(partition, offset)
             elif partition is not None and TABLE in partition:
                 check_table_offset(partition, offset, of_snapshots=format_ == ICEBERG)
             elif offset is not None:
@@ -76,7 +79,7 @@ class SparkSourceConnector(SourceConnector):
     ) -> list[OffsetEffect | None]:
         """Count the records between two places of a file; those of tables are not known."""
         settings = SparkSourceSettings.parse(config)
-        if settings.format == JDBC:
+        if settings.format == JDBC or settings.is_python:
             return [None for _ in moves]
         store = open_files(settings)
         try:
@@ -93,6 +96,9 @@ def _check(settings: SparkSourceSettings) -> None:
     """
     if settings.format == JDBC:
         settings.check_database()
+        return
+    if settings.is_python:
+        load_source(settings.format)
         return
     open_files(settings).close()
     if settings.format in TABLES and settings.pattern != ANY_PATH:

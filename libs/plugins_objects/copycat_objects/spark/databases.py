@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import SparkUnit
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_objects.spark.key_ranges import KeyLook, KeyPlan, KeyRange
+from copycat_objects.spark.key_ranges import (
+    KeyContent,
+    KeyLook,
+    KeyPlan,
+    KeyRange,
+    TableKeys,
+    end_offset,
+    is_past,
+)
 
 DBTABLE, QUERY, DRIVER, URL = "dbtable", "query", "driver", "url"
 """Options of Spark's reader."""
@@ -145,6 +155,30 @@ class DatabaseTable:
                 "driver in the worker property spark.jars, e.g. spark.jars=/opt/jars/postgresql.jar, and "
                 "restart the worker"
             )
+
+
+class DatabaseRanges:
+    """Plans and reads the ranges of a table (`CountedRows`)."""
+
+    def __init__(self, table: DatabaseTable, keys: TableKeys) -> None:
+        """Read a table by its ranges."""
+        self._table, self._keys = table, keys
+
+    def plan(self, offset: Callable[[SourcePartition], SourceOffset | None]) -> list[SparkUnit]:
+        """Return the next look for keys, or ranges; see `CountedRows`."""
+        return self._keys.plan(lambda: offset(self._keys.partition))
+
+    def frame(self, session: Any, content: KeyLook | KeyRange) -> Any:  # noqa: ANN401 - PySpark's
+        """Return the rows of a range, or look for keys; see `CountedRows`."""
+        return self._table.frame(session, content)
+
+    def is_done(self, content: KeyContent, offset: SourceOffset | None) -> bool:
+        """Return whether a range is read, or a look done; see `CountedRows`."""
+        return is_past(content, offset)
+
+    def end_of(self, content: KeyContent, offset: SourceOffset | None) -> SourceOffset:
+        """Return the offset behind a range, a plan or a look; see `CountedRows`."""
+        return end_offset(content, offset)
 
 
 def _without_rows(session: Any, rows: Any) -> Any:  # noqa: ANN401 - PySpark's

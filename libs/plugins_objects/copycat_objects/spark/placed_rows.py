@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 from copycat_connect.data import ConnectValue, Header, Schema, SourceBatch, SourceRecord
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import RowQuery, SparkUnit
-from copycat_connect.plugin.contexts import SourceOffset
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 from copycat_connect.plugin.row_query import KEY, TOPIC
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns, struct_rows
 from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.positions import offset_at, partition_of
 from copycat_objects.spark.key_ranges import KeyRange
+from copycat_objects.spark.python_sources import SourcePart
 
 #: Whose path it is, of which Spark writes what users write in one way or another.
 _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
@@ -26,6 +27,26 @@ _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 _VALUE: Final = "value"
 Read = Callable[[Any], tuple[Schema, Sequence[ConnectValue]]]
 """Makes the values of a batch of rows, and their schema."""
+
+
+class CountedRows(Protocol):
+    """Plans and reads what has no files: ranges of keys (`KeyRange`), or partitions (`SourcePart`)."""
+
+    def plan(self, offset: Callable[[SourcePartition], SourceOffset | None]) -> list[SparkUnit]:
+        """Return what comes next, nothing before it is time to look; `offset` returns what is committed."""
+
+    def frame(self, session: Any, content: Any) -> Any:  # noqa: ANN401 - PySpark's, and its own
+        """Return the rows of a unit as a frame of one partition.
+
+        Raises:
+            Exception: Spark's, or its own.
+        """
+
+    def is_done(self, content: Any, offset: SourceOffset | None) -> bool:  # noqa: ANN401 - as above
+        """Return whether nothing of a unit is left behind a committed offset."""
+
+    def end_of(self, content: Any, offset: SourceOffset | None) -> SourceOffset:  # noqa: ANN401 - as above
+        """Return the offset at the end of a unit, given the one behind its last record."""
 
 
 class PlacedRows:
@@ -206,12 +227,12 @@ def counted(unit: SparkUnit, start: int, rows: Iterator[Any], read: Read) -> Ite
 
 def _topic_of(unit: SparkUnit) -> str:
     content = unit.content
-    return content.topic if isinstance(content, KeyRange) else str(content.picked.topic)
+    return content.topic if isinstance(content, KeyRange | SourcePart) else str(content.picked.topic)
 
 
 def behind(unit: SparkUnit, record: int) -> dict[str, int | bool]:
-    """Return the offset behind so many rows of a file or a range."""
+    """Return the offset behind so many rows of a file, a range or a partition."""
     content = unit.content
-    if isinstance(content, KeyRange):
+    if isinstance(content, KeyRange | SourcePart):
         return content.behind(record)
     return offset_at(content.file, RecordPlace(record), done=False)

@@ -17,6 +17,7 @@ from copycat_connect.config import (
     one_of,
     topic_name,
 )
+from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ROW_QUERY_KEYS, RowQuery
@@ -25,6 +26,7 @@ from copycat_objects.lakehouse.settings import ICEBERG, CatalogSettings
 from copycat_objects.source.settings import CleanupPolicy
 from copycat_objects.spark.databases import DatabaseTable
 from copycat_objects.spark.key_ranges import TableKeys
+from copycat_objects.spark.python_sources import CLASS_PATH
 from copycat_objects.stores import keys
 
 CLASS_NAME: Final = "copycat_objects.spark.connector.SparkSourceConnector"
@@ -43,8 +45,8 @@ ANY_PATH: Final = ".*"
 SUMMARY: Final = (
     "Reads files of a folder or of HDFS with Spark, in as many partitions at once as tasks.max says, and "
     "goes on as new files come: Parquet, ORC, CSV, JSON and lines of text, with Spark's own options; and "
-    "tables of Delta Lake and Apache Iceberg, as rows are added to them, and of databases, by ranges of a "
-    "key."
+    "tables of Delta Lake and Apache Iceberg, as rows are added to them, of databases, by ranges of a key, "
+    "and what Python data sources of other packages read."
 )
 GUARANTEES: Final = (
     "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
@@ -77,8 +79,29 @@ GUARANTEES: Final = (
     "the source partition {table}, so that a restart has the same. Exactly once holds for rows "
     "that stay as they are: of a range that was read in part when its driver was lost, the rest is counted "
     "from its beginning, so that rows that were meanwhile added below or deleted shift it, and changed rows "
-    "may come in either form. Rows are those of several transactions of the database, one for each range."
+    "may come in either form. Rows are those of several transactions of the database, one for each range. "
+    "The class of a Python data source is loaded from a package that is installed for the workers and, where "
+    "there is one, on the Spark cluster. Each partition that its reader gives is a source partition {source, "
+    "partition}, known by its text (repr), which has to be the same each time, so without sets; new ones are "
+    "looked for. "
+    "Partitions are read side by side, each in one transaction, exactly once, so that what was read in part "
+    "counts for nothing and is read again. One that takes more than ten minutes is committed in parts, and "
+    "its rows have to be the same, in the same order, when it is read again, as they have for at least once."
 )
+
+
+def _format(name: str, value: ConfigSetting) -> None:
+    """Accept a format that is known here, or the name of a class.
+
+    Raises:
+        ConfigError: It is another text.
+    """
+    if value not in FORMATS and not CLASS_PATH.fullmatch(str(value)):
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: expected {', '.join(FORMATS)}, or the class of "
+            "a Python data source, package.module.Class",
+            key=name,
+        )
 
 
 def _options(config: Config) -> Mapping[str, str]:
@@ -96,18 +119,19 @@ class SparkSourceSettings(Settings):
     topic: str = key(HIGH, check=topic_name, doc="Topic that receives the records.")
     format: str = key(
         HIGH,
-        check=one_of(*FORMATS),
+        check=_format,
         doc="Format of the files: parquet, orc, csv, json (one value a line), text (one record a line); "
         "delta, for the Delta table in the folder prefix; iceberg, for the table of Apache Iceberg in "
-        "iceberg.table, which needs the Python package pyiceberg and a catalog; or jdbc, for a table of a "
-        "database. "
+        "iceberg.table, which needs the Python package pyiceberg and a catalog; jdbc, for a table of a "
+        "database; or a class derived from pyspark.sql.datasource.DataSource, e.g. "
+        "acme_lab.sources.Measurements. "
         f"Keys that begin with {OPTION} are options of Spark's reader, e.g. {OPTION}header=true.",
     )
     store_url: str = key(
         HIGH,
         default="",
         doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder. "
-        "Needed but for jdbc; for iceberg a folder that has all files of the table.",
+        "Needed for files and tables of them; for iceberg a folder that has all files of the table.",
     )
     prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
     pattern: str = key(
@@ -123,7 +147,7 @@ class SparkSourceSettings(Settings):
         default=10_000,
         check=at_least(1),
         read=lambda millis: millis / 1000,
-        doc="Milliseconds between two looks for new files, versions or snapshots.",
+        doc="Milliseconds between two looks for new files, versions, snapshots or partitions.",
     )
     min_age_millis: int = key(
         LOW,
@@ -215,6 +239,11 @@ class SparkSourceSettings(Settings):
         """Return what plans its ranges."""
         table = self.database_table or self.database_query
         return TableKeys(table, self.topic, follows=self.follows, poll_seconds=self.poll_seconds)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the format is a class of a Python data source."""
+        return self.format not in FORMATS
 
     def check_database(self) -> None:
         """Accept settings that work together for a table of a database.

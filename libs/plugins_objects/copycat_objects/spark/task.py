@@ -23,10 +23,12 @@ from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.choice import StoreFileChoice, StoreListing
 from copycat_objects.source.positions import is_done, offset_at, place_in
 from copycat_objects.spark.connector import open_files
+from copycat_objects.spark.databases import DatabaseRanges
 from copycat_objects.spark.delta import DeltaTable
 from copycat_objects.spark.followed_tables import FollowedTable, TableTrouble, TableUnits
-from copycat_objects.spark.key_ranges import KeyLook, TableKeys, end_offset, is_past
+from copycat_objects.spark.key_ranges import KeyLook
 from copycat_objects.spark.placed_rows import (
+    CountedRows,
     PlacedRows,
     Read,
     behind,
@@ -35,6 +37,7 @@ from copycat_objects.spark.placed_rows import (
     path_of,
     spark_reader,
 )
+from copycat_objects.spark.python_sources import PythonSource
 from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TABLES, TEXT, SparkSourceSettings
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store
@@ -52,17 +55,18 @@ _SCHEMA_KEYS: Final = (b"org.apache.spark.sql.parquet.row.metadata", b"parquet.a
 
 
 class SparkFilesTask(SparkSourceTask):
-    """A unit is a file (`Found`, `TableFile`), a range of keys, or a mark of a table."""
+    """A unit is a file (`Found`, `TableFile`), a mark of a table, or what `CountedRows` have."""
+
+    _counted: CountedRows | None = None
+    _table: TableUnits | None = None
 
     def open(self, config: Mapping[str, str]) -> None:
         """Open the store; nothing is called there yet."""
         self._settings = settings = SparkSourceSettings.parse(config)
         self.query = settings.query
         self._next_look = 0.0
-        self._table: TableUnits | None = None
-        self._keys: TableKeys | None = None
-        if settings.format == JDBC:
-            self._database, self._keys = settings.database, settings.table_keys()
+        self._counted = counted_rows(settings)
+        if self._counted is not None:
             return
         self._store = open_files(settings)
         self._listing = StoreListing(self._store, StoreFileChoice(settings, 0, 1), settings.min_age_millis)
@@ -81,9 +85,8 @@ class SparkFilesTask(SparkSourceTask):
             return []
         if self._table is not None:
             return self._plan_table(self._table)
-        if self._keys is not None:
-            keys = self._keys
-            units = keys.plan(lambda: self.context.offset(keys.partition))
+        if self._counted is not None:
+            units = self._counted.plan(self.context.offset)
             self._next_look = 0.0 if units else time.monotonic() + _LOOK_SECONDS
             return units
         new = self._listing.advance(_LOOK_SECONDS)
@@ -96,16 +99,16 @@ class SparkFilesTask(SparkSourceTask):
 
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
         """Return whether all of a file, as it is now, or of a range is committed, or what a mark says."""
-        if self._keys is not None:
-            return is_past(unit.content, offset)
+        if self._counted is not None:
+            return self._counted.is_done(unit.content, offset)
         return unit.content.is_read(offset) if unit.is_mark else is_done(unit.content.file, offset)
 
     def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
         """Have Spark read a file, or those first ones in which it finds the same columns."""
         if self._table is not None:
             return self._table_frame(self._table.table, session, units)
-        if self._keys is not None:
-            return self._database.frame(session, units[0].content), 1
+        if self._counted is not None:
+            return self._counted.frame(session, units[0].content), 1
         one = self._load(session, units[:1])
         hidden, is_parquet = _METADATA not in one.columns, self._settings.format == PARQUET
         count = self._alike(session, units, one.schema) if hidden else 1
@@ -126,8 +129,8 @@ class SparkFilesTask(SparkSourceTask):
             if isinstance(units[0].content, TableTrouble):
                 raise ConnectError(units[0].content.text)
             return
-        if self._keys is not None:
-            yield from self._range_batches(units[0], offsets[0], rows)
+        if self._counted is not None:
+            yield from self._counted_batches(units[0], offsets[0], rows)
             return
         read = self._reader(units[0])
         if self.query is None and len(units) == 1:
@@ -146,8 +149,8 @@ class SparkFilesTask(SparkSourceTask):
 
     def end_of(self, unit: SparkUnit, offset: SourceOffset | None) -> SourceOffset:
         """Return the offset at the end of a file or a range, or that of a mark."""
-        if self._keys is not None:
-            return end_offset(unit.content, offset)
+        if self._counted is not None:
+            return self._counted.end_of(unit.content, offset)
         if unit.is_mark:
             return dict(unit.content.offset())
         file = unit.content.file
@@ -160,10 +163,10 @@ class SparkFilesTask(SparkSourceTask):
         if hasattr(self, "_store"):
             self._store.close()
 
-    def _range_batches(
+    def _counted_batches(
         self, unit: SparkUnit, offset: SourceOffset | None, rows: Iterator[Any]
     ) -> Iterator[SourceBatch | Sequence[SourceRecord]]:
-        """Make records of the rows of a range; a look for keys has none."""
+        """Make records of the rows of a range or a partition; a look for keys has none."""
         if isinstance(unit.content, KeyLook):
             return
         start, read = unit.content.record(offset), spark_reader(may_be_whole=self._has_sql)
@@ -272,6 +275,16 @@ class SparkFilesTask(SparkSourceTask):
             return schema, struct_rows(schema, columns, arrays, batch.num_rows)
 
         return read
+
+
+def counted_rows(settings: SparkSourceSettings) -> CountedRows | None:
+    """Return what plans and reads rows that are in no files; None where they are in files."""
+    if settings.format == JDBC:
+        return DatabaseRanges(settings.database, settings.table_keys())
+    if settings.is_python:
+        topic, poll_seconds = settings.topic, settings.poll_seconds
+        return PythonSource(settings.format, settings.options, topic, poll_seconds=poll_seconds)
+    return None
 
 
 def followed_table(settings: SparkSourceSettings, store: Store) -> TableUnits:

@@ -103,7 +103,7 @@ def test_rows_of_an_iceberg_table_arrive_as_they_are_added_until_some_are_delete
     catalog = load_catalog("default", type="sql", uri=f"sqlite:///{lake.folder}/catalog.db")
     catalog.create_namespace("shop")
     table = catalog.create_table(
-        NAME, COLUMNS, location=f"{lake.folder.as_uri()}/orders", partition_spec=DIVIDED
+        NAME, COLUMNS, location=f"file://{lake.folder}/orders", partition_spec=DIVIDED
     )
     add(table, 0, 40)
     with table.update_schema() as change:

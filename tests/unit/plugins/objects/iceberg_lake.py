@@ -50,7 +50,7 @@ class Lake:
         catalog = self.catalog()
         catalog.create_namespace_if_not_exists("shop")
         spec = PartitionSpec(*divided)
-        place = self.folder.as_uri()
+        place = f"file://{self.folder}"
         return catalog.create_table(NAME, columns, location=place, partition_spec=spec, properties=properties)
 
     def table(self) -> Table:

@@ -52,13 +52,20 @@ class RowsOfRecords(Protocol):
 class TopicRows(Protocol):
     """Reads topics as a sink would: through converters, tolerance and dead letters, but for no group."""
 
-    def bounds(self, topics: Collection[str]) -> Mapping[TopicPartition, tuple[int, int]]:
+    def bounds(
+        self, topics: Collection[str], read: Mapping[TopicPartition, int]
+    ) -> Mapping[TopicPartition, tuple[int, int]]:
         """Return the first offset, and that behind the last record, of every partition of topics; blocks.
 
-        A topic that is not there has none.
+        A topic that is not there has none; the status says that the task waits for it.
+
+        Args:
+            topics: Their names.
+            read: The offset up to which partitions were read that were read before.
 
         Raises:
             RetriableError: Kafka cannot be reached now.
+            ConnectError: A partition ends before that: its topic was deleted and made anew.
         """
 
     def frame(

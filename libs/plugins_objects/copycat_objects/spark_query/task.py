@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data import SourceBatch, SourceRecord
-from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import (
     INPUT_COLUMNS,
     RecordRange,
@@ -48,18 +48,11 @@ class SparkQueryTask(SparkSourceTask):
             self.context.wait(min(left, _WAIT_SECONDS))
             return []
         self._next_look = time.monotonic() + self._settings.poll_seconds
-        bounds = self._topics.bounds(self._settings.input_topics)
-        missing = set(self._settings.input_topics) - {partition.topic for partition in bounds}
-        self.context.waiting(f"topic {min(missing)}, which does not exist" if missing else None)
+        bounds = self._topics.bounds(self._settings.input_topics, self._planned)
         self._begin({each: low for each, (low, _) in bounds.items() if each not in self._planned})
         units = []
         for partition, (_, high) in bounds.items():
             begin = self._planned[partition]
-            if high < begin:
-                raise ConnectError(
-                    f"{partition.topic}-{partition.partition} ends at {high}, and was read up to {begin}: "
-                    "the topic was deleted and made anew. Stop the connector and reset its offsets to read it"
-                )
             if high > begin:
                 end = self._planned[partition] = min(high, begin + self._settings.max_records)
                 units.append(_unit(RecordRange(partition, begin, end)))

@@ -100,7 +100,13 @@ class SparkSourceLoop:
         self._questions = ServiceQuestions(link, control, calls)
         self._reading_failed: PartitionFailure | None = None
         self._topics = DriverTopics(
-            order, surroundings, control, link, failed=self._note_failure, addresses=jobs.addresses
+            order,
+            surroundings,
+            control,
+            link,
+            calls=calls,
+            failed=self._note_failure,
+            addresses=jobs.addresses,
         )
         self._line = PartitionLine(link, jobs.addresses) if guarantee is Guarantee.EXACTLY_ONCE else None
         self._queries, self._fence = queries, fence

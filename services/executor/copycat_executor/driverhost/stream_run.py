@@ -234,13 +234,12 @@ class StreamRun:
         )
 
     def _new_state(self, positions: Mapping[str, int]) -> StreamBatch | None:
-        bounds = self._topics.bounds(self._stream.topics)
-        missing = set(self._stream.topics) - {partition.topic for partition in bounds}
-        self._calls.wait_for(f"topic {min(missing)}, which does not exist" if missing else None)
-        if missing:
+        read = {partition_of(name): offset for name, offset in positions.items()}
+        bounds = self._topics.bounds(self._stream.topics, read)
+        if {partition.topic for partition in bounds} < set(self._stream.topics):
             self._control.wait(_RETRY_SECONDS)
             return None
-        begin = {name_of(each): positions.get(name_of(each), low) for each, (low, _) in bounds.items()}
+        begin = {name_of(each): read.get(each, low) for each, (low, _) in bounds.items()}
         # Names of epochs have the order of their beginnings.
         epoch = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
         _log.info("The query begins with an empty state, %s", self._folders.folder(epoch))

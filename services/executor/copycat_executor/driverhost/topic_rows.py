@@ -13,7 +13,7 @@ from typing import Any, cast
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import RecordRange, RowsOfRecords, input_config
 from copycat_telemetry.logs import configure_logging
 
@@ -34,7 +34,7 @@ from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import Stage, TaskFailedError, failing
 from copycat_executor.pipeline.task.task_link import TaskLink
-from copycat_executor.spark.topic_streams import topic_stream
+from copycat_executor.spark.topic_streams import Bounds, topic_stream
 from copycat_executor.spark.unit_jobs import map_arrow
 from copycat_executor.taskhost.assemble_sink import RecordReading, record_reading
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
@@ -81,12 +81,29 @@ class TopicReads:
             self.line.note(report)
             surroundings.garbage.collect()
 
-    def bounds(self, topics: Collection[str]) -> Callable[[], Mapping[TopicPartition, tuple[int, int]]]:
-        """Return what says where partitions begin and end; it keeps a connection."""
+    def bounds(self, topics: Collection[str]) -> Bounds:
+        """Return what says where partitions begin and end; it keeps a connection.
+
+        What fails for good fails the task, too, which Spark would only make try again.
+        """
         order = TaskOrder.of(pb.StartTask.FromString(self.command), os.environ)
         surroundings = partition_surroundings(self.failed_plugins)
         reading = _reading(order, surroundings, TaskControl(), Measures(time.monotonic), TopicBounds)
-        return partial(cast("TopicBounds", reading.receiver).bounds, topics)
+        receiver = cast("TopicBounds", reading.receiver)
+
+        def look(read: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, tuple[int, int]]:
+            try:
+                return receiver.bounds(topics, read)
+            except RetriableError:
+                raise
+            except ConnectError as error:
+                report, failed = PartitionReport(), TaskFailedError(Stage.TASK_POLL)
+                failed.__cause__ = error
+                report.fail(failed, connector_of(order, surroundings).failures)
+                self.line.note(report)
+                raise
+
+        return look
 
     def _read(
         self, reading: RecordReading, ranges: Sequence[RecordRange], measures: Measures
@@ -111,6 +128,7 @@ class DriverTopics:
         control: TaskControl,
         link: TaskLink,
         *,
+        calls: CallLog,
         failed: Callable[[PartitionFailure], None],
         addresses: tuple[str, str],
     ) -> None:
@@ -119,17 +137,23 @@ class DriverTopics:
         `failed` hears, from another thread, why reading failed; partitions report at these addresses
         (`PartitionLine`).
         """
+        self._calls = calls
         self._order, self._surroundings, self._control = order, surroundings, control
         self._link, self._failed, self._addresses = link, failed, addresses
         self._line: PartitionLine | None = None
         self._bounds: RecordReading | None = None
 
-    def bounds(self, topics: Collection[str]) -> Mapping[TopicPartition, tuple[int, int]]:
+    def bounds(
+        self, topics: Collection[str], read: Mapping[TopicPartition, int]
+    ) -> Mapping[TopicPartition, tuple[int, int]]:
         """Return where each partition of topics begins and ends; see the port."""
         if self._bounds is None:
             measures = Measures(self._surroundings.clock)
             self._bounds = _reading(self._order, self._surroundings, self._control, measures, TopicBounds)
-        return cast("TopicBounds", self._bounds.receiver).bounds(topics)
+        found = cast("TopicBounds", self._bounds.receiver).bounds(topics, read)
+        missing = set(topics) - {partition.topic for partition in found}
+        self._calls.wait_for(f"topic {min(missing)}, which does not exist" if missing else None)
+        return found
 
     def frame(
         self,

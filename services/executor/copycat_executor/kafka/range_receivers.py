@@ -171,11 +171,17 @@ class TopicBounds(KafkaReceiver):
         self._partitions: dict[str, int] = {}
         self._looked = 0.0
 
-    def bounds(self, topics: Collection[str]) -> dict[TopicPartition, tuple[int, int]]:
+    def bounds(
+        self, topics: Collection[str], read: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, tuple[int, int]]:
         """Return the first offset, and that behind what may be read, of each partition of topics.
 
+        Args:
+            topics: Their names.
+            read: The offset up to which partitions were read that were read before.
+
         Raises:
-            ConnectError: Kafka refuses for good.
+            ConnectError: Kafka refuses for good, or a topic was deleted and made anew.
             RetriableError: Kafka cannot be reached now.
         """
         self._check()
@@ -184,11 +190,18 @@ class TopicBounds(KafkaReceiver):
         if not known or time.monotonic() - self._looked >= _LOOK_SECONDS:
             self._partitions = {topic: self._count(topic) for topic in topics}
             self._looked = time.monotonic()
-        return {
+        found = {
             each: watermarks(self._consumer, each, self._login)
             for topic, count in self._partitions.items()
             for each in (TopicPartition(topic, number) for number in range(count))
         }
+        for (topic, number), (_, end) in found.items():
+            if end < (begin := read.get(TopicPartition(topic, number), 0)):
+                raise ConnectError(
+                    f"{topic}-{number} ends at {end}, and was read up to {begin}: the topic was deleted and "
+                    "made anew. Stop the connector and reset its offsets (DELETE offsets) to read it"
+                )
+        return found
 
     def _count(self, topic: str) -> int:
         """Return how many partitions a topic has, 0 where it is not there."""

@@ -13,7 +13,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.types import StructType
 
 _FORMAT: Final = "copycat_topics"
-Bounds = Callable[[], Mapping[TopicPartition, tuple[int, int]]]
+Bounds = Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, tuple[int, int]]]
+"""Says where partitions begin and end, given up to where they were read (`TopicRows.bounds`)."""
 
 
 class RangeReads(Protocol):
@@ -69,14 +70,20 @@ class TopicStream(DataSourceStreamReader):
         return {name_of(partition): offset for partition, offset in self._begin.items()}
 
     def latestOffset(self, start: dict[str, int], limit: object) -> dict[str, int]:
-        """Return where the next batch ends. A new partition gets its beginning first, and records later."""
+        """Return where the next batch ends. A new partition gets its beginning first, and records later.
+
+        Raises:
+            ConnectError: A topic was deleted and made anew.
+            RetriableError: Kafka cannot be reached now.
+        """
         del limit
         if self._bounds is None:
             self._bounds = self._loaded().bounds({partition.topic for partition in self._begin})
         end = dict(start)
-        for partition, (low, high) in self._bounds().items():
+        read = {partition_of(name): offset for name, offset in start.items()}
+        for partition, (low, high) in self._bounds(read).items():
             name = name_of(partition)
-            end[name] = low if name not in start else max(start[name], min(high, start[name] + self._most))
+            end[name] = low if name not in start else min(high, start[name] + self._most)
         return end
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:

@@ -119,7 +119,10 @@ class World:
             fence=lambda *_: None,
         )
 
-    def bounds(self, topics: Collection[str]) -> Mapping[TopicPartition, tuple[int, int]]:
+    def bounds(
+        self, topics: Collection[str], read: Mapping[TopicPartition, int]
+    ) -> Mapping[TopicPartition, tuple[int, int]]:
+        assert set(read.values()) <= {50}
         return {TopicPartition(topic, number): (5, 100) for topic in topics for number in (0, 1)}
 
     def of(self, unit: SparkUnit, lane: int) -> Work:

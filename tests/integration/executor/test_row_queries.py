@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, QueryText, RowQuery
 from copycat_executor.spark.queries import SparkQueries
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import RowQueries
+from copycat_objects.spark_query.held_tables import HeldTables
+from copycat_objects.spark_query.side_tables import side_tables
 from copycat_testkit.system import SHORT_LIVED_DRIVERS
+from deltalake import write_deltalake
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
@@ -66,6 +71,29 @@ REPEATABLE = (
     "timestamp '2026-01-01 00:00:00'",
     "a + 1 -- the next one",
 )
+#: Queries that join a table {n, name} with the rows 1, 3, 4 and 9, and what they give.
+JOINS = {
+    "id, name FROM records LEFT JOIN words ON id = n": [
+        (0, None), (1, "one"), (2, None), (3, "three"), (4, "four"), (5, None),
+    ],
+    "r.*, w.name FROM records r JOIN words w ON r.id = w.n WHERE r.id > 3": [(4, "w4", {"x": 4}, "four")],
+    "id FROM records JOIN (SELECT n AS id FROM words) USING (id)": [(1,), (3,), (4,)],
+    "id FROM records LEFT ANTI JOIN words ON id = n": [(0,), (2,), (5,)],
+    "id, most FROM records, (SELECT max(n) AS most FROM words) WHERE id < 2": [(0, 9), (1, 9)],
+    "id, m FROM records JOIN (SELECT n % 3 AS k, max(name) AS m FROM words GROUP BY 1) w ON id = k": [
+        (0, "three"), (1, "one"),
+    ],
+}  # fmt: skip
+REFUSED_JOINS = {
+    "id FROM records FULL JOIN words ON id = n": "This FULL OUTER JOIN does not give one row for each",
+    "id FROM words JOIN records ON id = n": "This INNER JOIN does not give .* write records first",
+    "a.id FROM records a JOIN records b ON a.id = b.id": "This INNER JOIN does not give one row",
+    "id FROM records NATURAL JOIN words": "This NATURAL INNER JOIN does not give one row",
+    "id FROM records JOIN others ON id = n": "There is no table others; there are records, words",
+    "id FROM records JOIN words ON id = n GROUP BY id": "Aggregate is not allowed: a query is one SELECT",
+    "id FROM records JOIN (SELECT rand() AS n FROM words) w ON id = n": "gives something else each time",
+    "id FROM records JOIN (SELECT n FROM words ORDER BY n) w ON id = n": "Sort is not allowed: a query is a",
+}
 NO_EXPRESSION = {
     "id,": "PARSE_SYNTAX_ERROR",
     "id AS x": "It is not one expression",
@@ -133,6 +161,28 @@ def test_what_gives_the_same_each_time_passes(queries: SparkQueries, text: str) 
     queries.check(text, kind=QueryText.EXPRESSION, repeatable=True)
     sql = "SELECT {}\n AS x, records.* FROM records"
     queries.check(sql.format(text), kind=QueryText.ROWS, repeatable=True)
+
+
+@pytest.mark.parametrize(("sql", "expected"), JOINS.items())
+def test_tables_are_joined_to_records_which_keep_their_order(
+    queries: SparkQueries, spark: Spark, rows: DataFrame, sql: str, expected: list[tuple[Any, ...]]
+) -> None:
+    sql = f"SELECT {sql}"
+    queries.check(sql, kind=QueryText.ROWS, repeatable=True, tables=["words"])
+    words = spark.session.createDataFrame(
+        [(1, "one"), (3, "three"), (4, "four"), (9, None)], "n INT, name STRING"
+    )
+    words.createOrReplaceTempView("words")
+    query = RowQuery(sql, key="id", tables=("words",))
+    found = selected(rows, query)
+    assert [tuple(row.values())[:-2] for row in found] == expected
+    assert [row[PLACE] for row in found] == [row[KEY] for row in found]
+
+
+@pytest.mark.parametrize("sql", REFUSED_JOINS)
+def test_joins_that_give_no_single_row_for_a_record_are_refused(queries: SparkQueries, sql: str) -> None:
+    with pytest.raises(ConfigError, match=REFUSED_JOINS[sql]):
+        queries.check(f"SELECT {sql}", kind=QueryText.ROWS, repeatable=True, tables=["words"])
 
 
 @pytest.mark.parametrize(
@@ -216,3 +266,67 @@ def test_what_only_the_columns_show_is_refused_once_they_are_known(rows: DataFra
     with pytest.raises(ConfigError, match="gives something else each time"):
         selected(rows, shuffled)
     assert len(selected(rows, shuffled, repeatable=False)) == len(ROWS)
+
+
+def test_tables_of_each_format_are_held_as_they_were_when_they_were_last_read(
+    spark: Spark, tmp_path: Path
+) -> None:
+    session, rows = spark.session, [(1, "a b"), (2, "ü/=%")]
+    frame = session.createDataFrame(rows, "id INT, name STRING")
+    config = {}
+    for name in ("csv", "json", "orc"):
+        frame.write.format(name).option("header", "true").save(f"file://{tmp_path}/{name}")
+        config |= {f"table.{name}.format": name, f"table.{name}.url": f"file://{tmp_path}/{name}"}
+    config |= {"table.csv.option.header": "true", "table.csv.option.inferSchema": "true"}
+    table = pa.table({"id": [1, 2], "name": ["a b", "ü/=%"]})
+    write_deltalake(tmp_path / "delta", table, partition_by=["name"])
+    config |= {"table.delta.format": "delta", "table.delta.url": f"file://{tmp_path}/delta"}
+    session._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{tmp_path}/log")  # type: ignore[union-attr]
+    database = {
+        "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+        "dbtable": "t",
+        "password": "open sesame",
+    }
+    url = f"jdbc:derby:{tmp_path}/database"
+    frame.write.jdbc(f"{url};create=true", "t", properties={"driver": database["driver"]})
+    config |= {"table.jdbc.format": "jdbc", "table.jdbc.url": url}
+    config |= {f"table.jdbc.option.{name}": value for name, value in database.items()}
+
+    names = ["csv", "json", "orc", "delta", "jdbc"]
+    held = HeldTables(side_tables(names, config), 60)
+    held.keep(session)
+    assert not held.renew(session)
+    for name in names:
+        found = session.table(name)
+        assert sorted((row["id"], row["name"]) for row in found.select("id", "name").collect()) == rows, name
+
+    for name, write in (
+        ("delta", lambda: write_deltalake(tmp_path / "delta", table, mode="append")),
+        ("orc", lambda: frame.write.mode("append").orc(f"file://{tmp_path}/orc")),
+        ("jdbc", lambda: frame.write.jdbc(url, "t", "append", {"driver": database["driver"]})),
+    ):
+        write()
+        held.keep(session)
+        assert session.table(name).count() == 2, "it is not time yet"
+        assert held.renew(session)
+        assert session.table(name).count() == 4
+    shutil.rmtree(tmp_path / "csv")
+    with pytest.raises(
+        RetriableError, match=r"The table csv \(table.csv.url\) cannot be read: .*PATH_NOT_FOUND"
+    ):
+        held.renew(session)
+    assert session.table("csv").count() == 2
+    held.close()
+    assert not session.catalog.tableExists("csv")
+
+    none = {"table.jdbc.option.driver": "org.none.Driver"}
+    with pytest.raises(ConnectError, match=r"no class org.none.Driver \(table.jdbc.option.driver\): name"):
+        HeldTables(side_tables(["jdbc"], {**jdbc(config), **none}), 60).renew(session)
+    secret = {"table.jdbc.option.dbtable": "(SELECT open sesame)"}
+    with pytest.raises(RetriableError, match="The table jdbc") as refused:
+        HeldTables(side_tables(["jdbc"], {**jdbc(config), **secret}), 60).renew(session)
+    assert "sesame" not in "".join(traceback.format_exception(refused.value))
+
+
+def jdbc(config: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in config.items() if name.startswith("table.jdbc.")}

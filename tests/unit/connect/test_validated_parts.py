@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import pytest
@@ -171,9 +171,11 @@ class Spark:
 
     def __init__(self, *refused: str) -> None:
         self.asked: list[tuple[str, QueryText, bool]] = []
+        self.tables: Sequence[str] = ()
         self._refused = refused
 
-    def __call__(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
+    def __call__(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
+        self.tables = tables
         self.asked.append((text, kind, repeatable))
         if text in self._refused:
             raise ConfigError("[PARSE_SYNTAX_ERROR]")
@@ -204,6 +206,20 @@ def test_spark_checks_each_text_which_exactly_once_has_to_be_repeatable(repeatab
     assert errors_of_query(spark, **LAKE, **QUERY, **{"delivery.guarantee": guarantee}) == {}
     kinds = [QueryText.ROWS, *[QueryText.EXPRESSION] * (len(QUERY) - 1)]
     assert spark.asked == [(text, kind, repeatable) for text, kind in zip(QUERY.values(), kinds, strict=True)]
+
+
+def test_spark_knows_the_tables_that_a_query_may_join() -> None:
+    spark = Spark()
+    query = {"connector.class": "SparkQuery", "topic": "t", "input.topics": "o", "input.columns": "id INT"}
+    tables = {
+        f"table.{name}.{key}": value
+        for name in ("a", "b")
+        for key, value in (("format", "csv"), ("url", "file:///d"))
+    }
+    assert errors_of_query(spark, **query, **tables, sql="SELECT 1", tables="a, b") == {}
+    assert list(spark.tables) == ["a", "b"]
+    assert errors_of_query(spark, **LAKE, **QUERY, tables="a") == {}
+    assert not spark.tables
 
 
 @pytest.mark.parametrize("key", QUERY)

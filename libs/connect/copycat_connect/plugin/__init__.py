@@ -38,6 +38,7 @@ from copycat_connect.plugin.row_query import (
     ROW_QUERY_KEYS,
     SQL_KEY,
     STATE_URL,
+    TABLES,
     TOPIC_EXPRESSION,
     RowQuery,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "ROW_QUERY_KEYS",
     "SQL_KEY",
     "STATE_URL",
+    "TABLES",
     "TOPIC_EXPRESSION",
     "Caller",
     "ClusterDetails",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -46,6 +46,8 @@ STATE_URL: Final = "state.url"
 """The key that lets a query keep state, so that it is more than one row or none for each record."""
 INPUT_COLUMNS: Final = "input.columns"
 """The key with the columns that rows have, and what keys begin with that say them of one topic."""
+TABLES: Final = "tables"
+"""The key with the names of tables that a query may join."""
 ROW_QUERY_KEYS: Final = (SQL_KEY, KEY_EXPRESSION, TOPIC_EXPRESSION)
 """The keys of a connector that takes a query."""
 
@@ -66,8 +68,10 @@ class QueryText(StrEnum):
 class RowTextCheck(Protocol):
     """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
 
-    def __call__(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
+    def __call__(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
         """Check a text; `repeatable` when it has to give the same each time.
+
+        `tables` are what a query of rows may join.
 
         Raises:
             ConfigError: It is refused.
@@ -87,6 +91,8 @@ class RowQuery:
     """The expression for the topic; None for the connector's."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The expression for each header."""
+    tables: Sequence[str] = ()
+    """Views of the session, each with a table that `sql` may join."""
 
     @classmethod
     def of(cls, config: Config) -> RowQuery | None:
@@ -137,6 +143,8 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
     query = RowQuery.of(raw) or RowQuery()
     columns = [(name, text) for name, text in raw.items() if text is not None and _has_columns(name)]
     by_name = {value.name: value for value in values}
+    declared = by_name.get(TABLES)
+    tables = declared.value if declared is not None and isinstance(declared.value, list) else ()
     for name, text in (*query.texts(), *columns):
         value = by_name.get(name)
         if value is None:
@@ -148,7 +156,7 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
             value.errors.append(f"{name} lacks the name of the header: write {HEADER_PREFIX}name")
             continue
         try:
-            check(text, kind=_kind_of(name, raw), repeatable=repeatable)
+            check(text, kind=_kind_of(name, raw), repeatable=repeatable, tables=tables)
         except ConfigError as error:
             # Without the text: it may hold what placeholders stood for.
             value.errors.append(f"Invalid value for configuration {name}: {error.message}")

@@ -85,6 +85,11 @@ class SparkStream:
     """Makes the views that the query reads, given the SparkSession and where a new state begins."""
     rows: Callable[[Any], Any]
     """Returns the DataFrame of a batch with the columns that `batches` wants."""
+    renew: Callable[[Any], bool] | None = None
+    """Reads anew what `tables` makes views of besides topics, given the SparkSession; returns whether it has
+    changed, so that the query has to begin again. Raises RetriableError while that cannot be read."""
+    renew_seconds: float = 0.0
+    """After how long it is called again."""
 
     @property
     def partition(self) -> dict[str, Any]:
@@ -160,6 +165,7 @@ class SparkSourceTask(SourceTask):
         comes alone.
 
         Raises:
+            RetriableError: What it needs besides is away; the engine calls again later.
             Exception: Spark's, or the task's own; the task becomes FAILED.
         """
 

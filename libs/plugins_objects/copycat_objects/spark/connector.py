@@ -16,13 +16,19 @@ from copycat_objects.source.settings import PATTERN
 from copycat_objects.spark.followed_tables import check_table_offset
 from copycat_objects.spark.key_ranges import TABLE, check_key_offset
 from copycat_objects.spark.python_sources import check_part_offset, load_source
-from copycat_objects.spark.settings import ANY_PATH, DELTA, FORMATS, JDBC, TABLES, SparkSourceSettings
+from copycat_objects.spark.settings import (
+    ANY_PATH,
+    DELTA,
+    FORMATS,
+    HDFS,
+    JDBC,
+    SCHEMES,
+    TABLES,
+    SparkSourceSettings,
+)
 from copycat_objects.stores.keys import STORE_URL
 from copycat_objects.stores.opening import open_store
 from copycat_objects.stores.store import Store
-
-_HDFS = ("hdfs://", "webhdfs://")
-_SCHEMES = ("file://", "/", *_HDFS)
 
 
 class SparkSourceConnector(SourceConnector):
@@ -120,13 +126,13 @@ def open_files(settings: SparkSourceSettings) -> Store:
     """
     if not settings.store_url.strip():
         raise ConfigError(f"{STORE_URL} is needed: it says where the files are", key=STORE_URL)
-    if not settings.store_url.strip().startswith(_SCHEMES):
+    if not settings.store_url.strip().startswith(SCHEMES):
         raise ConfigError(
             f"Invalid value for configuration {STORE_URL}: expected file:///folder, hdfs://host:port/folder "
             "or webhdfs://host:port/folder, which Spark reads without further libraries",
             key=STORE_URL,
         )
-    if settings.format == ICEBERG and settings.store_url.strip().startswith(_HDFS):
+    if settings.format == ICEBERG and settings.store_url.strip().startswith(HDFS):
         raise ConfigError(
             f"Invalid value for configuration {STORE_URL}: Iceberg tables are read in folders, "
             "file:///folder, as pyiceberg does not read HDFS here",

@@ -50,8 +50,8 @@ class DatabaseTable:
             ConnectError: The driver is missing, or the column is no key.
             Exception: Spark's.
         """
-        self._check_driver(session)
-        rows = self._reader(session).load()
+        check_driver(session, self.options[DRIVER], f"spark.option.{DRIVER}")
+        rows = database_reader(session, self.options).load()
         kind = self._kind(rows)
         name = quoted(self.column)
         if isinstance(content, KeyLook):
@@ -66,10 +66,6 @@ class DatabaseTable:
             if field.name != self.column and field.dataType.typeName() not in _UNSORTED
         ]
         return chosen.sortWithinPartitions(name, *others)
-
-    def _reader(self, session: Any) -> Any:  # noqa: ANN401 - PySpark's
-        # Without a size, drivers such as that of PostgreSQL fetch all rows before the first is read.
-        return session.read.format("jdbc").options(**{"fetchsize": _FETCHED_ROWS, **self.options})
 
     def _look(self, session: Any, rows: Any, kind: str, look: KeyLook) -> KeyPlan:  # noqa: ANN401 - PySpark's
         """Return the plan of the keys behind those of the plan before.
@@ -141,20 +137,25 @@ class DatabaseTable:
             )
         return kind
 
-    def _check_driver(self, session: Any) -> None:  # noqa: ANN401 - PySpark's
-        """Look for the class of the driver where Spark does.
 
-        Raises:
-            ConnectError: It is missing.
-        """
-        driver = self.options[DRIVER]
-        loader = session._jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-        if loader.getResource(f"{driver.replace('.', '/')}.class") is None:
-            raise ConnectError(
-                f"Spark has no class {driver} (spark.option.driver): name the jar of the database's JDBC "
-                "driver in the worker property spark.jars, e.g. spark.jars=/opt/jars/postgresql.jar, and "
-                "restart the worker"
-            )
+def database_reader(session: Any, options: Mapping[str, str]) -> Any:  # noqa: ANN401 - PySpark's
+    """Return Spark's reader of databases with options."""
+    # Without a size, drivers such as that of PostgreSQL fetch all rows before the first is read.
+    return session.read.format("jdbc").options(**{"fetchsize": _FETCHED_ROWS, **options})
+
+
+def check_driver(session: Any, driver: str, key: str) -> None:  # noqa: ANN401 - PySpark's
+    """Look for the class of a driver, which a key names, where Spark does.
+
+    Raises:
+        ConnectError: It is missing.
+    """
+    loader = session._jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
+    if loader.getResource(f"{driver.replace('.', '/')}.class") is None:
+        raise ConnectError(
+            f"Spark has no class {driver} ({key}): name the jar of the database's JDBC driver in the worker "
+            "property spark.jars, e.g. spark.jars=/opt/jars/postgresql.jar, and restart the worker"
+        )
 
 
 class DatabaseRanges:

@@ -16,11 +16,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_objects.source.choice import Picked, Rank
 from copycat_objects.spark.databases import quoted
 from copycat_objects.spark.followed_tables import FollowedTable, TableFile, constant
+from copycat_objects.spark.placed_rows import literal_path
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
 
@@ -122,6 +123,29 @@ class DeltaTable(FollowedTable):
 
     def close(self) -> None:
         """Do nothing: the store has the log, too."""
+
+    def frame(self, session: Any) -> Any:  # noqa: ANN401 - PySpark's
+        """Return all rows of the newest version as a DataFrame.
+
+        Raises:
+            RetriableError: There is no table yet, or it cannot be reached now.
+            ConnectError: The table cannot be read.
+        """
+        version = self.newest()
+        if version is None:
+            raise RetriableError(f"There is no Delta table {self.name} yet")
+        alike: dict[tuple[str | None, ...], list[str]] = {}
+        for found in self.begin(version):
+            address = f"{self._store.name.rstrip('/')}/{found.file.path}"
+            alike.setdefault(found.values, []).append(literal_path(address))
+        assert self._columns is not None  # without it no file is found
+        whole = type(session.range(0).schema)
+        rows = session.createDataFrame([], whole.fromJson(json.loads(self._columns.schema)))
+        for values, addresses in alike.items():
+            schema, columns = table_columns(self._columns, values)
+            files = session.read.schema(whole.fromJson(json.loads(schema))).parquet(*addresses)
+            rows = rows.union(files.selectExpr(*columns))
+        return rows
 
     def _path(self, name: str) -> str:
         return "/".join(filter(None, (self._folder, _LOG, name)))

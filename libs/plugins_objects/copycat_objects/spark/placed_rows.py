@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
@@ -25,6 +26,8 @@ from copycat_objects.spark.python_sources import SourcePart
 _AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 #: The column that is the whole value.
 _VALUE: Final = "value"
+#: What Spark takes for a pattern in a path.
+_PATTERN: Final = re.compile(r"([\\*?\[\]{}])")
 Read = Callable[[Any], tuple[Schema, Sequence[ConnectValue]]]
 """Makes the values of a batch of rows, and their schema."""
 
@@ -80,6 +83,8 @@ class PlacedRows:
         self._file = ""
         """The file of the last row, as Spark writes it."""
         self._columns: dict[str, ArrowColumn] | None = None
+        self._last = -1
+        """The place of the last row of a query that joins tables."""
 
     def batches(self, rows: Any) -> Iterator[SourceBatch | list[SourceRecord]]:  # noqa: ANN401 - Arrow's
         """Yield the records of rows, file by file."""
@@ -122,6 +127,8 @@ class PlacedRows:
         rows, places = rows.slice(known), numbers.slice(known).to_pylist()
         if not places:
             return
+        if self._query.tables:
+            self._check_single(unit, places)
         behind = len(self._query.expressions)
         at = rows.num_columns - behind - 1
         if self._columns is None:
@@ -144,6 +151,21 @@ class PlacedRows:
             source_partition=unit.partition,
             source_offset=self._behind(unit, places[-1] + 1),
         )
+
+    def _check_single(self, unit: SparkUnit, places: Sequence[int]) -> None:
+        """Refuse several rows for one record: an offset cannot say how many of them are committed.
+
+        Raises:
+            DataError: There are.
+        """
+        for before, place in pairwise((self._last, *places)):
+            if before == place:
+                raise DataError(
+                    f"{unit.name}: several rows of a table match the record at {place}, and a query gives "
+                    "one row for a record, or none: have the table hold each key once, or join what a SELECT "
+                    "with GROUP BY makes of it"
+                )
+        self._last = places[-1]
 
     def _single(
         self,
@@ -190,6 +212,11 @@ def file_unit(store: str, content: Any) -> SparkUnit:  # noqa: ANN401 - whatever
 def path_of(address: str) -> str:
     """Return the path of a file without the system that has it."""
     return _AUTHORITY.sub("", address)
+
+
+def literal_path(address: str) -> str:
+    """Return the address of a file as Spark takes it for that of no other."""
+    return _PATTERN.sub(r"\\\1", address)
 
 
 def spark_reader(*, may_be_whole: bool) -> Read:

@@ -36,6 +36,9 @@ PARQUET, TEXT, DELTA, JDBC = "parquet", "text", "delta", "jdbc"
 FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA, ICEBERG, JDBC)
 TABLES: Final = (DELTA, ICEBERG)
 """Formats whose tables say which files they have."""
+HDFS: Final = ("hdfs://", "webhdfs://")
+SCHEMES: Final = ("file://", "/", *HDFS)
+"""What addresses begin with that Spark reads without further libraries."""
 PARTITION_COLUMN: Final = "jdbc.partition.column"
 #: Options of Spark's JDBC reader that divide what it reads, which ranges of keys do.
 _DIVIDING: Final = frozenset({"partitioncolumn", "lowerbound", "upperbound", "numpartitions"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -34,6 +33,7 @@ from copycat_objects.spark.placed_rows import (
     behind,
     counted,
     file_unit,
+    literal_path,
     path_of,
     spark_reader,
 )
@@ -44,8 +44,6 @@ from copycat_objects.stores.store import Store
 
 _LOOK_SECONDS: Final = 0.5
 _WAIT_SECONDS: Final = 0.5
-#: What Spark takes for a pattern in a path.
-_PATTERN: Final = re.compile(r"([\\*?\[\]{}])")
 #: Spark's hidden column, which of Parquet has the numbers of the rows.
 _METADATA: Final = "_metadata"
 #: Of the numbers that Spark gives to rows: above is the number of the partition, each of which has one file.
@@ -221,7 +219,7 @@ class SparkFilesTask(SparkSourceTask):
     def _load(self, session: Any, units: Sequence[SparkUnit], schema: Any = None) -> Any:  # noqa: ANN401 - PySpark's
         kind = PARQUET if self._table is not None else self._settings.format
         reader = session.read.format(kind).options(**self._settings.options)
-        paths = [_PATTERN.sub(r"\\\1", self._address(unit)) for unit in units]
+        paths = [literal_path(self._address(unit)) for unit in units]
         return (reader if schema is None else reader.schema(schema)).load(paths)
 
     def _alike(self, session: Any, units: Sequence[SparkUnit], schema: Any) -> int:  # noqa: ANN401 - PySpark's

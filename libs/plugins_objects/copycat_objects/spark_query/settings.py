@@ -13,6 +13,7 @@ from copycat_connect.config import (
     MEDIUM,
     at_least,
     between,
+    distinct_names,
     non_empty,
     non_empty_list,
     one_of,
@@ -25,9 +26,12 @@ from copycat_connect.plugin import (
     INPUT_TOPICS,
     KEY_EXPRESSION,
     STATE_URL,
+    TABLES,
     TOPIC_EXPRESSION,
     RowQuery,
 )
+
+from copycat_objects.spark_query.side_tables import PREFIX, SideTable, side_tables
 
 CLASS_NAME: Final = "copycat_objects.spark_query.connector.SparkQueryConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_query.task.SparkQueryTask"
@@ -40,7 +44,7 @@ _SCHEMES: Final = ("file:///", "hdfs://")
 SUMMARY: Final = (
     "Reads topics, runs SQL over their records with Spark, and writes what it gives to topics: filters and "
     "projections record by record, or, with state.url, windows, aggregates, joins of topics and "
-    "de-duplication."
+    "de-duplication; both may join tables: files, Delta Lake and databases."
 )
 GUARANTEES: Final = (
     "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
@@ -51,7 +55,12 @@ GUARANTEES: Final = (
     "offset {epoch, batch, TOPIC-PARTITION ...}: which state counts, and where each partition goes on. "
     "Partitions {slot} say what each part of the state has written. A state that is gone, or does not agree "
     "with the offset, fails the task; resetting the offsets begins with an empty one, and so do other "
-    "positions. Exactly once, what differs each time, as rand() and now() do, is refused."
+    "positions. Exactly once, what differs each time, as rand() and now() do, is refused. Records join a "
+    "table as it was when it was last read, before them; while it cannot be read they wait. What is repeated "
+    "after a failure may meet a newer table: the rows of a record arrive once all the same, but with "
+    "state.url those parts of the state that had written a batch keep what they gave with the older one. "
+    "Without state.url a record that several rows of a table match fails the task. So does a topic that was "
+    "deleted and made anew, until the offsets are reset."
 )
 
 
@@ -64,6 +73,11 @@ def _columns(config: Config) -> Mapping[str, str]:
         if name.startswith(prefix) and text is not None
     }
     return {**own, "": text} if (text := config.get(INPUT_COLUMNS)) else own
+
+
+def _table_keys(config: Config) -> Mapping[str, str]:
+    """Return what is said of tables."""
+    return {key: value for key, value in config.items() if key.startswith(PREFIX) and value is not None}
 
 
 class SparkQuerySettings(Settings):
@@ -87,7 +101,27 @@ class SparkQuerySettings(Settings):
         HIGH,
         check=non_empty,
         doc="SELECT ... FROM records ...: what it gives is the value. One column named value is the whole "
-        "value, else all are its fields. Without state.url it gives one row for a record, or none.",
+        "value, else all are its fields. Without state.url it gives one row for a record, or none, and joins "
+        "tables to records: FROM records [LEFT] JOIN customers c ON ..., or JOIN (SELECT ... FROM customers "
+        "GROUP BY ...) c.",
+    )
+    tables: tuple[str, ...] = key(
+        MEDIUM,
+        name=TABLES,
+        default=(),
+        check=distinct_names(),
+        doc="Tables that the query joins, by names of your choice. Each has table.NAME.format, one of the "
+        "formats of SparkSource; table.NAME.url, which is file:///folder, hdfs://host:port/folder, or the "
+        "address of a database, jdbc:...; and table.NAME.option.OPTION for options of Spark's reader: of CSV "
+        "header=true; of a database driver, dbtable or query, user and password. The driver of Spark holds "
+        "them (spark.drivers.memory), so they must not be large. Which columns they have is seen only when "
+        "they are read.",
+    )
+    refresh_seconds: float = seconds_key(
+        "tables.refresh.ms",
+        default=60_000,
+        doc="Milliseconds after which the tables are read anew. With state.url the query begins again where "
+        "rows have changed, which takes some seconds.",
     )
     key_converter: str | None = key(
         MEDIUM,
@@ -164,6 +198,7 @@ class SparkQuerySettings(Settings):
     )
     query: RowQuery = taken_from(RowQuery.of, keys=(KEY_EXPRESSION, TOPIC_EXPRESSION))
     columns: Mapping[str, str] = taken_from(_columns)
+    table_keys: Mapping[str, str] = taken_from(_table_keys)
 
     def check(self) -> None:
         """Accept settings that work together.
@@ -178,6 +213,14 @@ class SparkQuerySettings(Settings):
                     f"{topic} have, e.g. id BIGINT, word STRING",
                     key=INPUT_COLUMNS,
                 )
+        for table in self.side_tables():
+            if table.name in self.topic_tables():
+                raise ConfigError(
+                    f"Invalid value for configuration {TABLES}: {table.name} is the table of that topic; "
+                    "give the other one another name",
+                    key=TABLES,
+                )
+            table.check()
         if self.state_url is None:
             self._check_without_state()
         elif not self.state_url.startswith(_SCHEMES):
@@ -205,8 +248,16 @@ class SparkQuerySettings(Settings):
         """Return the columns of a topic."""
         return self.columns.get(topic, self.columns.get(""))
 
-    def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the tables of the query, each with its topics."""
+    def side_tables(self) -> tuple[SideTable, ...]:
+        """Return the tables of the query that are no topics.
+
+        Raises:
+            ConfigError: Their keys do not belong together.
+        """
+        return side_tables(self.tables, self.table_keys)
+
+    def topic_tables(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the tables of the query that are topics, each with these."""
         own = {topic: (topic,) for topic in self.input_topics if topic in self.columns}
         others = tuple(topic for topic in self.input_topics if topic not in own)
         return {**own, **({"records": others} if others else {})}
@@ -221,6 +272,20 @@ EXAMPLES: Final = {
         "sql": "SELECT id, upper(country) AS country, price FROM records WHERE paid",
         "key.expression": "id",
         "topic.expression": "concat('paid-', lower(country))",
+    },
+    "Orders with the name and country of their customer, from a table of a database": {
+        "tasks.max": "2",
+        "input.topics": "orders",
+        "input.columns": "id BIGINT, customer BIGINT, price DECIMAL(10,2)",
+        "topic": "orders-of-customers",
+        "sql": "SELECT o.*, c.name, c.country FROM records o LEFT JOIN customers c ON o.customer = c.id",
+        "tables": "customers",
+        "table.customers.format": "jdbc",
+        "table.customers.url": "jdbc:postgresql://db.example:5432/shop",
+        "table.customers.option.driver": "org.postgresql.Driver",
+        "table.customers.option.dbtable": "customers",
+        "table.customers.option.user": "reader",
+        "table.customers.option.password": "${env:DB_SECRET}",
     },
     "How many orders each minute has": {
         "tasks.max": "2",

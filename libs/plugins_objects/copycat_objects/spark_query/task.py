@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from copycat_connect.cluster import TopicPartition
@@ -22,6 +23,7 @@ from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.row_query import PLACE
 
 from copycat_objects.spark.placed_rows import PlacedRows, spark_reader
+from copycat_objects.spark_query.held_tables import HeldTables
 from copycat_objects.spark_query.positions import OFFSET, source_partition
 from copycat_objects.spark_query.record_columns import RecordRows
 from copycat_objects.spark_query.settings import SparkQuerySettings
@@ -36,7 +38,8 @@ class SparkQueryTask(SparkSourceTask):
         """Read the configuration."""
         self._settings = settings = SparkQuerySettings.parse(config)
         settings.check()
-        self.query = settings.query
+        self.query = replace(settings.query, tables=settings.tables)
+        self._tables = HeldTables(settings.side_tables(), settings.refresh_seconds)
         self._planned: dict[TopicPartition, int] = {}
         self._next_look = 0.0
         self._columns: tuple[Any, Any] | None = None
@@ -73,6 +76,8 @@ class SparkQueryTask(SparkSourceTask):
             sql=settings.sql,
             tables=self._make_tables,
             rows=self._with_expressions,
+            renew=self._tables.renew if settings.tables else None,
+            renew_seconds=settings.refresh_seconds,
         )
 
     def is_done(self, unit: SparkUnit, offset: SourceOffset | None) -> bool:
@@ -82,7 +87,8 @@ class SparkQueryTask(SparkSourceTask):
         return offset is not None and offset[OFFSET] >= unit.content.end
 
     def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:  # noqa: ANN401 - PySpark's
-        """Have Spark read a range."""
+        """Have Spark read a range; its records join the tables as they are held now."""
+        self._tables.keep(session)
         if self._columns is None:
             self._columns = declared(session, f"{self._settings.columns['']}, {PLACE} BIGINT")
         columns, arrow = self._columns
@@ -96,8 +102,9 @@ class SparkQueryTask(SparkSourceTask):
             return
         is_range = isinstance(units[0].content, RecordRange)
         start = int(offsets[0][OFFSET]) if is_range and offsets[0] is not None else 0
-        settings, read = self._settings, spark_reader(may_be_whole=True)
-        placed = PlacedRows({"": (units[0], start)}, settings.query, read, settings.topic, _behind)
+        assert self.query is not None  # `open` has made it
+        read, topic = spark_reader(may_be_whole=True), self._settings.topic
+        placed = PlacedRows({"": (units[0], start)}, self.query, read, topic, _behind)
         for batch in rows:
             yield from placed.batches(batch)
 
@@ -109,12 +116,14 @@ class SparkQueryTask(SparkSourceTask):
         return {OFFSET: unit.content.end}
 
     def stop(self) -> None:
-        """Do nothing: the engine has the connections."""
+        """Let go of the tables that the query joins; the engine has the connections."""
+        if hasattr(self, "_tables"):
+            self._tables.close()
 
     def _make_tables(self, session: Any, begin: Mapping[TopicPartition, int]) -> None:  # noqa: ANN401 - PySpark's
-        """Make the tables of the query, each with the records of its topics."""
+        """Make the tables of the query that are topics, each with the records of these."""
         settings = self._settings
-        for table, topics in settings.tables().items():
+        for table, topics in settings.topic_tables().items():
             columns, arrow = declared(session, settings.columns_of(topics[0]) or "")
             own = {each: offset for each, offset in begin.items() if each.topic in topics}
             rows = self._topics.stream(session, own, columns, RecordRows(arrow), settings.max_records)

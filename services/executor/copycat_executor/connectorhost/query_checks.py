@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError
@@ -41,14 +41,16 @@ class QueryChecks:
 
         return self._answers.ask(send)
 
-    def check(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
+    def check(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
         """Check what can be seen of a query over rows that nobody knows yet, or of an expression in one.
 
         Raises:
             ConfigError: It is refused.
             RetriableError: There is no answer.
         """
-        self._answers.ask(lambda number: self._send(RowTextAsked(number, text, kind, repeatable)))
+        self._answers.ask(
+            lambda number: self._send(RowTextAsked(number, text, kind, repeatable, tuple(tables)))
+        )
 
     def run(self, sql: str, columns: str, batch: bytes) -> NoReturn:
         """Refuse: records are in hosts only."""

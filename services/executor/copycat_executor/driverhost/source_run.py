@@ -149,12 +149,7 @@ class SparkSourceLoop:
             self._stream.go_round(paused=self._paused)
             return
         with failing(Stage.TASK_POLL):
-            try:
-                for units, report in self._reads.finished():
-                    self._settle(units, report)
-            finally:
-                if self._reading_failed is not None:
-                    fail_as(self._reading_failed, "read topics")
+            self._settle_finished()
         if self._paused:
             self._control.wait_for_news(_LOOK_SECONDS)
             return
@@ -223,9 +218,7 @@ class SparkSourceLoop:
             with self._calls("plan"):
                 units = list(self._task.plan())
         except RetriableError as error:
-            self._calls.failed("plan", error)
-            _log.warning("The source is not available now, planning again: %s", error)
-            self._control.wait(_RETRY_SECONDS)
+            self._wait("plan", error)
             return
         self._calls.worked("plan")
         for start in range(0, len(units), _OFFSETS):
@@ -234,6 +227,29 @@ class SparkSourceLoop:
             for unit, offset in zip(some, offsets, strict=True):
                 if not self._task.is_done(unit, offset):
                     self._reads.add(PlannedUnit(unit, offset))
+
+    def _settle_finished(self) -> None:
+        """Settle what is read by now.
+
+        Raises:
+            TaskFailedError: It failed.
+            StaleTaskError: A newer generation of the task exists.
+        """
+        try:
+            for units, report in self._reads.finished():
+                self._calls.worked("frame")
+                self._settle(units, report)
+        except RetriableError as error:
+            self._wait("frame", error)
+        finally:
+            if self._reading_failed is not None:
+                fail_as(self._reading_failed, "read topics")
+
+    def _wait(self, call: str, error: RetriableError) -> None:
+        """Wait before a call is made again that has failed."""
+        self._calls.failed(call, error)
+        _log.warning("The source is not available now, trying again: %s", error)
+        self._control.wait(_RETRY_SECONDS)
 
     def _settle(self, units: Sequence[SparkUnit], report: UnitReport) -> None:
         """Acknowledge what a partition has delivered.

@@ -63,6 +63,9 @@ class RunningQueries(Protocol):
     ) -> None:
         """Start the query; see `StateQueries`."""
 
+    def renew(self, read: Callable[[Any], bool], tag: str) -> bool:
+        """Read anew what the query reads besides topics; see `SparkStream.renew`. The tag cancels it."""
+
     def ended(self) -> str | None:
         """Return why the query has ended by itself; None while it runs."""
 
@@ -123,6 +126,8 @@ class StreamRun:
         self._batch: StreamBatch | None = None
         """The newest one that is committed."""
         self._running = False
+        self._renewal = 0.0
+        """When to read anew what the query reads besides, time of the clock."""
         self._ending = threading.Event()
         self._in_batch = threading.Event()
         self._finished: queue.SimpleQueue[_Delivered] = queue.SimpleQueue()
@@ -149,7 +154,7 @@ class StreamRun:
                 self._begin()
         elif (why := self._queries.ended()) is not None:
             self._lost(why)
-        elif paused and not self._in_batch.is_set():
+        elif not self._in_batch.is_set() and (paused or self._is_outdated()):
             self._stop()
         else:
             self._take(_LOOK_SECONDS)
@@ -186,18 +191,36 @@ class StreamRun:
     def _begin(self) -> None:
         """Find the state that counts, or begin a new one, then start the query."""
         with failing(Stage.START):
-            if self._batch is None:
-                try:
+            try:
+                if self._batch is None:
                     self._batch = self._agreed(self._questions.offsets([self._stream.partition])[0])
-                except RetriableError as error:
-                    self._calls.failed("plan", error)
-                    self._control.wait(_RETRY_SECONDS)
-                return
-            if not self._delivered.is_settled:
-                self._delivered.acknowledge()
-                self._control.wait_for_news(_LOOK_SECONDS)
-                return
-            self._start(self._batch)
+                elif not self._delivered.is_settled:
+                    self._delivered.acknowledge()
+                    self._control.wait_for_news(_LOOK_SECONDS)
+                else:
+                    self._start(self._batch)
+                    self._calls.worked("plan")
+            except RetriableError as error:
+                self._calls.failed("plan", error)
+                self._control.wait(_RETRY_SECONDS)
+
+    def _is_outdated(self) -> bool:
+        """Return whether the query has to begin again to see what it reads besides topics."""
+        with failing(Stage.TASK_POLL):
+            try:
+                return self._renew()
+            except RetriableError:
+                return True  # as it begins it waits until that can be read
+
+    def _renew(self) -> bool:
+        """Read that anew where it is due, and return whether it has changed."""
+        renew, clock = self._stream.renew, self._calls.clock
+        if renew is None or clock() < self._renewal:
+            return False
+        with self._calls("tables"):
+            changed = self._queries.renew(renew, self._tag)
+        self._renewal = clock() + self._stream.renew_seconds
+        return changed
 
     def _agreed(self, offset: SourceOffset | None) -> StreamBatch | None:
         """Return the batch behind which to go on; None while topics are missing.
@@ -253,6 +276,7 @@ class StreamRun:
         begin = {partition_of(name): offset for name, offset in (batch.positions or {}).items()}
         self._ending.clear()
         stream = self._stream
+        self._renew()
         with self._calls("query"):
             self._queries.start(
                 stream.sql,
@@ -309,6 +333,8 @@ class StreamRun:
         self._current = None
         self._tries = 0
         self._calls.worked("query")
+        if self._is_outdated():
+            self._stop()
 
     def _each(self, rows: Any, number: int) -> None:  # noqa: ANN401 - Spark's
         """Deliver a batch, and wait until that is committed; called by a thread of Spark's."""

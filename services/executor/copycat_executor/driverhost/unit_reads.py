@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 
@@ -221,6 +221,7 @@ class UnitReads:
         """Yield what was read since the last call; what was lost is read again.
 
         Raises:
+            RetriableError: A unit cannot be read now; it is read again.
             ConnectError: Spark cannot read a unit.
         """
         for future in [each for each in self._reading if each.done()]:
@@ -230,6 +231,9 @@ class UnitReads:
                 report = future.result()
             except UnitLostError as error:
                 self._lost(group, error)
+            except RetriableError:
+                self._again(group.planned)
+                raise
             else:
                 yield group.units, report
 

@@ -277,6 +277,8 @@ class RowTextAsked(PipeMessage, frozen=True):
     kind: QueryText
     repeatable: bool
     """Whether it has to give the same each time."""
+    tables: tuple[str, ...]
+    """What it may join."""
 
 
 AnyConfigQuestion: TypeAlias = FindPlugin | ValidateConfig | AlterOffsets | ExplainOffsets | FindOffsets

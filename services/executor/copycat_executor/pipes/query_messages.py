@@ -53,6 +53,8 @@ class CheckRowText(QueryCall[None], frozen=True):
     kind: QueryText
     repeatable: bool
     """Whether it has to give the same each time."""
+    tables: tuple[str, ...]
+    """What it may join."""
 
 
 class RunQuery(QueryCall[bytes], frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -60,14 +60,14 @@ class SparkQueries:
         """
         return self._prepare(sql, columns).result
 
-    def check(self, text: str, *, kind: QueryText, repeatable: bool) -> None:
+    def check(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
         """Check a query over rows that are not known, or an expression in one.
 
         Raises:
             ConfigError: Spark or we refuse it.
         """
         try:
-            check_unread(self._session, text, kind=kind, repeatable=repeatable)
+            check_unread(self._session, text, kind=kind, repeatable=repeatable, tables=tables)
         except (PySparkException, Py4JError) as error:
             raise ConfigError(_text(error)) from error
 

@@ -6,7 +6,7 @@ The plans are Spark's own (Catalyst): what is refused here is what its parser an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from copycat_connect.errors import ConfigError
@@ -17,9 +17,11 @@ from pyspark.sql import DataFrame, SparkSession
 _PACKAGE = "org.apache.spark.sql.catalyst."
 #: What maps each record to one row or none, before and after analysis.
 _PARSED = frozenset({"Project", "Filter", "SubqueryAlias", "UnresolvedRelation"})
-_ANALYSED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "LocalRelation", "LogicalRDD"})
-#: What a query with state is made of, before analysis.
-_OF_STATE = _PARSED | {"Aggregate", "Join", "Distinct", "Union", "UnresolvedHaving", "UnresolvedWith"}
+_ANALYSED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "LocalRelation", "LogicalRDD", "Join"})
+#: How a table may be joined, so that a record of which one row matches at most gives one row or none.
+_JOINS = frozenset({"INNER", "CROSS", "LEFT OUTER", "LEFT SEMI", "LEFT ANTI"})
+#: What works across rows, of a query with state or of the tables that one without joins, before analysis.
+_ACROSS = _PARSED | {"Aggregate", "Join", "Distinct", "Union", "UnresolvedHaving", "UnresolvedWith"}
 #: They run code by its name, or read files.
 _DANGEROUS = frozenset(
     {"reflect", "java_method", "try_reflect", "from_avro", "to_avro", "from_protobuf", "to_protobuf"}
@@ -50,16 +52,18 @@ def parse(session: SparkSession, sql: str) -> JavaObject:
 
 
 def parse_rows_query(
-    session: SparkSession, sql: str, expressions: Mapping[str, str]
+    session: SparkSession, sql: str, expressions: Mapping[str, str], tables: Collection[str] = ()
 ) -> tuple[JavaObject, list[JavaObject]]:
     """Parse a query over rows that have a place, and the expressions for more columns, by name.
+
+    It may join these views of the session (`tables`).
 
     Raises:
         ParseException: It is no SQL.
         ConfigError: It is more than one SELECT over `records`, or a text is no expression.
     """
     more = [_parsed_expression(session, text, name) for name, text in expressions.items()]
-    return _parsed_rows_query(session, sql), more
+    return _parsed_rows_query(session, sql, tables), more
 
 
 def over_rows(
@@ -70,8 +74,12 @@ def over_rows(
     return _with_place(session, plan, _named_rows(session, rows), more)
 
 
-def check_unread(session: SparkSession, text: str, *, kind: QueryText, repeatable: bool) -> None:
+def check_unread(
+    session: SparkSession, text: str, *, kind: QueryText, repeatable: bool, tables: Collection[str] = ()
+) -> None:
     """Check what can be seen of a query, or of an expression in one, before any row is known.
+
+    A query without state may join tables of these names; which columns they have is not known.
 
     Raises:
         PySparkException: It is no SQL, or calls what is no function, or with constants that do not fit.
@@ -86,7 +94,7 @@ def check_unread(session: SparkSession, text: str, *, kind: QueryText, repeatabl
     if kind is QueryText.EXPRESSION:
         found = [_parsed_expression(session, text)]
     else:
-        plan = _parsed_rows_query(session, text)
+        plan = _parsed_rows_query(session, text, tables)
         found = [each for node in _nodes(plan) for each in _items(node.expressions())]
     if repeatable and (special := _SPECIAL_TIMES.search(text)):
         raise _unrepeatable(special[0])
@@ -100,14 +108,14 @@ def check_analysed(plan: JavaObject, *, repeatable: bool = True) -> None:
     Raises:
         ConfigError: It is not a query.
     """
-    for node in _nodes(plan):
+    for node in _nodes(plan, of_records=True):
         name = _name(node)
         if name == "Generate":
             raise ConfigError("A query gives one row for a record, or none; explode and its like give more")
         if name not in _ANALYSED:
             raise ConfigError(f"{name} works across records, and a batch of them is no unit; {_FIX}")
-        if repeatable:
-            _check_repeatable(node)
+    if repeatable:
+        check_repeatable(plan)
 
 
 def check_repeatable(plan: JavaObject) -> None:
@@ -130,16 +138,8 @@ def check_state_query(session: SparkSession, sql: str, *, repeatable: bool) -> N
     if repeatable and (special := _SPECIAL_TIMES.search(sql)):
         raise _unrepeatable(special[0])
     for node in _nodes(_parsed(session, sql)):
-        name = _name(node)
-        if name not in _OF_STATE:
-            raise ConfigError(
-                f"{name} is not allowed: a query is a SELECT over the tables of topics, with WHERE, JOIN, "
-                "GROUP BY, HAVING, DISTINCT or UNION"
-            )
+        _check_across(node)
         for expression in _items(node.expressions()):
-            for part in _nodes(expression):
-                if not _is_star(part):
-                    _check_expression(part)
             _check_functions(session, expression, repeatable=repeatable)
 
 
@@ -169,10 +169,13 @@ def _parsed(session: SparkSession, sql: str) -> JavaObject:
     return session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
 
 
-def _parsed_rows_query(session: SparkSession, sql: str) -> JavaObject:
+def _parsed_rows_query(session: SparkSession, sql: str, tables: Collection[str]) -> JavaObject:
     plan = _parsed(session, sql)
-    for node in _nodes(plan):
-        _check_parsed(node, stars=True)
+    for node in _nodes(plan, of_records=True):
+        if tables and _name(node) == "Join":
+            _check_join(node, tables)
+        else:
+            _check_parsed(node, stars=True)
     if _name(plan) != "Project":
         raise ConfigError(f"It does not begin with SELECT; {_FIX}")
     return plan
@@ -251,6 +254,45 @@ def _check_parsed(node: JavaObject, *, stars: bool = False) -> None:
             _check_expression(part)
 
 
+def _check_join(join: JavaObject, tables: Collection[str]) -> None:
+    """Check a join of records with tables: the records come first, and each stays one row or none."""
+    first, second = _items(join.children())
+    kind = join.joinType().sql().removeprefix("USING ")
+    if kind not in _JOINS or not _reads_records(first) or _reads_records(second):
+        raise ConfigError(
+            f"This {kind} JOIN does not give one row for each record, or none: write records first, FROM "
+            "records [LEFT] JOIN table ON ..."
+        )
+    for expression in _items(join.expressions()):
+        for part in _nodes(expression):
+            _check_expression(part)
+    for node in _nodes(second):
+        _check_across(node)
+        if _name(node) == "UnresolvedRelation" and node.tableName() not in tables:
+            raise ConfigError(
+                f"There is no table {node.tableName()}; there are {', '.join([RECORDS, *tables])}"
+            )
+
+
+def _check_across(node: JavaObject) -> None:
+    """Check a node of what works across rows."""
+    name = _name(node)
+    if name not in _ACROSS:
+        raise ConfigError(
+            f"{name} is not allowed: a query is a SELECT over tables, with WHERE, JOIN, GROUP BY, HAVING, "
+            "DISTINCT or UNION"
+        )
+    for expression in _items(node.expressions()):
+        for part in _nodes(expression):
+            if not _is_star(part):
+                _check_expression(part)
+
+
+def _reads_records(plan: JavaObject) -> bool:
+    relations = (node for node in _nodes(plan) if _name(node) == "UnresolvedRelation")
+    return any(node.tableName().lower() == RECORDS for node in relations)
+
+
 def _is_star(expression: JavaObject) -> bool:
     return _name(expression).startswith("UnresolvedStar")
 
@@ -270,18 +312,23 @@ def _check_expression(expression: JavaObject) -> None:
 def _with_place(
     session: SparkSession, plan: JavaObject, rows: JavaObject | None = None, more: Sequence[JavaObject] = ()
 ) -> JavaObject:
-    """Let every SELECT pass the place column on, and the outermost have more columns.
+    """Let every SELECT over records pass the place column on, and the outermost have more columns.
 
-    `rows` stand in for the table. Their place is a column, so that a star stands for it, too.
+    `rows` stand in for the table. Their place is a column, so that a star stands for it, too. What is joined
+    is broadcast, which leaves the rows in their order and their partition.
     """
     if rows is not None and _name(plan) == "UnresolvedRelation":
         return rows
     jvm: Any = session._jvm
     to_seq = jvm.PythonUtils.toSeq
-    children = [_with_place(session, child, rows) for child in _items(plan.children())]
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    children = _items(plan.children())
+    if children:
+        hint, none = catalyst.plans.logical.UnresolvedHint, to_seq([])
+        tables = [hint("BROADCAST", none, each) for each in children[1:]]
+        children = [_with_place(session, children[0], rows), *tables]
     if _name(plan) != "Project":
         return plan.withNewChildren(to_seq(children)) if children else plan
-    catalyst = jvm.org.apache.spark.sql.catalyst
     columns = _items(plan.projectList())
     if rows is None or not any(_stands_for_rows(column, plan) for column in columns):
         columns.append(catalyst.analysis.UnresolvedAttribute.quoted(PLACE))
@@ -296,19 +343,23 @@ def _stands_for_rows(column: JavaObject, project: JavaObject) -> bool:
     if target.isEmpty():
         return True
     below = _items(project.children())[0]
-    while _name(below) == "Filter":
+    while _name(below) in {"Filter", "Join"}:
         below = _items(below.children())[0]
     name = below.alias() if _name(below) == "SubqueryAlias" else RECORDS
     return [*_items(target.get())] == [name]
 
 
-def _nodes(plan: JavaObject) -> Iterator[JavaObject]:
-    """Yield the nodes of a plan, down to rows that are not the query's, or those of an expression."""
+def _nodes(plan: JavaObject, *, of_records: bool = False) -> Iterator[JavaObject]:
+    """Yield the nodes of a plan, down to rows that are not the query's, or those of an expression.
+
+    With `of_records` those are left out that only read what records are joined with.
+    """
     yield plan
     if _name(plan) == "SubqueryAlias" and plan.alias() == PLACE:
         return
-    for child in _items(plan.children()):
-        yield from _nodes(child)
+    children = _items(plan.children())
+    for child in children[:1] if of_records else children:
+        yield from _nodes(child, of_records=of_records)
 
 
 def _expressions(node: JavaObject) -> Iterator[JavaObject]:

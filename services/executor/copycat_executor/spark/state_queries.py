@@ -96,6 +96,19 @@ class StateQueries:
         except (PySparkException, Py4JError) as error:
             raise ConnectError(f"Spark cannot run the query: {spark_reason(error)}") from error
 
+    def renew(self, read: Callable[[SparkSession], bool], tag: str) -> bool:
+        """Read anew what the query reads besides topics, in jobs that the tag cancels; blocks.
+
+        Raises:
+            RetriableError: That cannot be read now.
+        """
+        context = self._spark.context
+        context.addJobTag(tag)
+        try:
+            return read(self._spark.session)
+        finally:
+            context.removeJobTag(tag)
+
     def ended(self) -> str | None:
         """Return why the query has ended by itself; None while it runs."""
         if self._query.isActive:

@@ -149,12 +149,12 @@ class RowQueries:
             # The only partition has the number 0, so that these are the numbers of its rows.
             rows = rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}")
         session, more = rows.sparkSession, query.expressions
-        texts = (query.sql, *more.items())
+        texts = (query.sql, *query.tables, *more.items())
         parsed = self._parsed.get(texts)
         if parsed is None:
-            parsed = self._parsed[texts] = parse_rows_query(session, query.sql or _ALL, more)
+            parsed = self._parsed[texts] = parse_rows_query(session, query.sql or _ALL, more, query.tables)
         found = dataset(session, over_rows(session, parsed, rows._jdf.queryExecution().analyzed()))
-        known = (texts, repeatable, rows.schema.json())
+        known = (texts, repeatable, rows.schema.json(), tuple(found.columns))
         if known not in self._checked:
             _check(found, repeatable=repeatable)
             self._checked.add(known)

@@ -7,6 +7,8 @@ import shutil
 from collections import Counter
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
@@ -58,6 +60,68 @@ def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake) -> None:
         str(json.loads(value)["id"]).encode() for value in odd
     ]
     lake.ask("DELETE", name)
+
+
+def test_records_join_tables_as_they_are_now_and_with_state_records_of_other_topics(lake: Lake) -> None:
+    joined, matched, orders, bills = unique("joined"), unique("matched"), unique("orders"), unique("bills")
+    create_topic(lake.kafka, orders)
+    create_topic(lake.kafka, bills)
+    query = {
+        **PLAIN,
+        "delivery.guarantee": "exactly_once",
+        "tables": "customers",
+        "table.customers.format": "parquet",
+        "table.customers.url": f"file://{lake.folder}/customers",
+        "tables.refresh.ms": "300",
+    }
+    name = "LEFT JOIN customers c ON o.customer = c.id"
+    lake.put(
+        joined,
+        **query,
+        **{"input.topics": orders, "input.columns": "id BIGINT, customer INT"},
+        sql=f"SELECT o.id, c.name FROM records o {name}",  # noqa: S608 - a query of our own
+    )
+    of_topics = {
+        "input.topics": f"{orders}, {bills}",
+        f"input.columns.{orders}": "id BIGINT, customer INT",
+        f"input.columns.{bills}": "id BIGINT, paid INT",
+        "state.url": f"file://{lake.folder}/state",
+        "state.interval.ms": "200",
+    }
+    paid = f"FROM `{orders}` o JOIN `{bills}` b ON o.id = b.id"
+    lake.put(matched, **query, **of_topics, sql=f"SELECT o.id, b.paid, c.name {paid} {name}")
+    sent = 0
+
+    def has(topic: str, name: str) -> bool:
+        """Send one more, and return whether the last that arrived has a name."""
+        nonlocal sent
+        sent += 1
+        send(lake.kafka, bills, [{"id": sent, "paid": sent}])
+        send(lake.kafka, orders, [{"id": sent, "customer": 7}])
+        values = lake.values(topic)
+        return bool(values) and json.loads(values[-1])["name"] == name
+
+    for name in ("Ada", "Bea"):
+        write_customers(lake, {7: name, 8: "Cy"})
+        for topic in (joined, matched):
+            wait_until(lambda: has(topic, name), SECONDS, f"{topic} has {name}")  # noqa: B023
+    for topic, fields in ((joined, {"id"}), (matched, {"id", "paid"})):
+        found = [json.loads(value) for value in lake.waits_for(topic, sent)]
+        assert Counter(each[field] for each in found for field in fields) == Counter(
+            {each: len(fields) for each in range(1, sent + 1)}
+        )
+        names = [each["name"] for each in sorted(found, key=lambda each: each["id"])]
+        assert names == sorted(names)
+        assert set(names) == {"Ada", "Bea"}
+        lake.ask("DELETE", topic)
+
+
+def write_customers(lake: Lake, names: dict[int, str]) -> None:
+    """Write a table whole: nobody sees a part of it."""
+    folder = lake.folder / "customers"
+    folder.mkdir(exist_ok=True)
+    pq.write_table(pa.table({"id": list(names), "name": list(names.values())}), folder / ".new")
+    (folder / ".new").rename(folder / "customers.parquet")
 
 
 def windows(lake: Lake, name: str, count: int) -> Counter[tuple[int, int, int]]:

@@ -14,7 +14,7 @@ import pytest
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import ConfigError, DataError
+from copycat_connect.errors import ConfigError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, RowQuery, SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
@@ -108,6 +108,7 @@ class World:
         self.outcome: Callable[[UnitWork], UnitReport] = lambda work: UnitReport(
             offsets={key(unit.content): b"{}" for unit in work.units}
         )
+        self.calls = CallLog(time.monotonic)
         self.link = FakeLink()
         self.control = self.link.control = TaskControl()
         self._lock = threading.Lock()
@@ -134,7 +135,7 @@ class World:
             surroundings,
             self.control,
             self.link,
-            calls=CallLog(time.monotonic),
+            calls=self.calls,
             jobs=self,
             fence=lambda _, producer, __: self.fenced.append(producer),
         )
@@ -168,6 +169,10 @@ class World:
     def go(self, holds: Callable[[], bool]) -> None:
         """Start, and go round until something holds."""
         self.loop.start(paused=False)
+        self.go_on(holds)
+
+    def go_on(self, holds: Callable[[], bool]) -> None:
+        """Go round until something holds."""
 
         def done() -> bool:
             self.loop.go_round()
@@ -317,6 +322,25 @@ def test_a_lost_unit_is_read_again() -> None:
     it.outcome = outcome
     it.go(lambda: len(it.committed()) == UNITS)
     assert sorted(it.read) == sorted([*range(UNITS), 2, 5])
+
+
+def test_a_unit_whose_frame_cannot_be_made_now_is_read_again_and_the_status_says_why() -> None:
+    away = [RetriableError("the table customers is away")] * 5
+
+    class Away(Units):
+        def frame(self, session: Any, units: Sequence[SparkUnit]) -> tuple[Any, int]:
+            if away:
+                raise away.pop()
+            return super().frame(session, units)
+
+    it = World(replace(SPEC, factory=Away, task_factory=Away), **{"tasks.max": "1"})
+    it.go(lambda: len(away) < 4)
+    tried = it.calls.tried()
+    assert tried is not None
+    assert str(tried.error) == "the table customers is away"
+    it.go_on(lambda: len(it.committed()) == UNITS)
+    assert sorted(it.read) == [*range(UNITS)]
+    assert it.calls.tried() is None
 
 
 def test_what_is_cancelled_at_the_end_is_fenced_so_that_its_transaction_is_open_no_longer() -> None:

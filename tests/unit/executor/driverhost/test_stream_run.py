@@ -7,12 +7,13 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.secrets import Secrets
+from copycat_connect.errors import RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import SparkStream, SparkUnit, StreamBatch
 from copycat_executor.driverhost.partition_work import PartitionFailure
@@ -90,7 +91,7 @@ class World:
 
     line = None
 
-    def __init__(self, offset: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, offset: Mapping[str, Any] | None = None, stream: SparkStream = STREAM) -> None:
         self.folders = Folders()
         self.begun: list[tuple[str, Mapping[TopicPartition, int]]] = []
         self.each: Callable[[Any, int], None] = lambda rows, number: None
@@ -108,7 +109,7 @@ class World:
         self.calls = CallLog(time.monotonic)
         self.delivered = DeliveredUnits(self.link, time.monotonic)
         self.run_of_query = StreamRun(
-            STREAM,
+            stream,
             self,  # type: ignore[arg-type]
             self,  # type: ignore[arg-type]
             topics=self,  # type: ignore[arg-type]
@@ -145,6 +146,9 @@ class World:
         tables(views)
         self.begun.append((settings.folder, views[0]))
         self.each, self.why = each, None
+
+    def renew(self, read: Callable[[Any], bool], tag: str) -> bool:
+        return read("session")
 
     def ended(self) -> str | None:
         return self.why
@@ -301,3 +305,29 @@ def test_a_paused_query_ends_and_begins_again_where_it_was() -> None:
     world.link.stored[QUERY] = json.dumps(first).encode()
     world.rounds(lambda: len(world.begun) == 2)
     assert world.begun[0] == world.begun[1]
+
+
+def test_a_query_begins_again_where_a_table_has_changed_and_waits_while_it_cannot_be_read() -> None:
+    answers: list[bool | RetriableError] = [RetriableError("customers is away"), True, False, True]
+    world: World
+
+    def renew(session: Any) -> bool:
+        assert session == "session"
+        if len(world.link.sources) == 1 and world.begun:
+            world.link.stored[QUERY] = json.dumps(world.committed()[0]).encode()
+        answer = answers.pop(0) if answers else False
+        if isinstance(answer, RetriableError):
+            raise answer
+        return answer
+
+    world = World(stream=replace(STREAM, renew=renew))
+    world.rounds(lambda: len(answers) == 3)
+    tried = world.calls.tried()
+    assert tried is not None
+    assert str(tried.error) == "customers is away"
+    assert not world.begun
+    world.rounds(lambda: len(world.begun) == 2)
+    assert (world.stopped, answers, world.calls.tried()) == (1, [], None)
+    answers.append(RetriableError("customers is away"))
+    world.rounds(lambda: len(world.begun) == 3)
+    assert world.stopped == 2

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from copycat_connect.data import SourceBatch, Struct
 from copycat_connect.errors import DataError
-from copycat_connect.plugin import SparkUnit
+from copycat_connect.plugin import RowQuery, SparkUnit
+from copycat_objects.spark.placed_rows import PlacedRows, spark_reader
 from copycat_objects.spark.task import SparkFilesTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 
@@ -134,3 +135,20 @@ def test_rows_of_several_files_go_on_at_the_offset_of_each(tmp_path: Path, every
     rows = pa.RecordBatch.from_pydict({"value": ["z"], "__place": other})
     with pytest.raises(DataError, match="was not to read"):
         list(task.batches(units, offsets, iter([rows])))
+
+
+def test_a_record_that_several_rows_of_a_table_match_is_refused_also_between_two_batches() -> None:
+    unit = SparkUnit({}, "orders-0 from 0 to 9", None)
+    query = RowQuery("SELECT 1", tables=("customers",))
+
+    def made(*batches: list[int]) -> list[int]:
+        placed = PlacedRows(
+            {"": (unit, 2)}, query, spark_reader(may_be_whole=True), "t", lambda _, n: {"n": n}
+        )
+        rows = [pa.RecordBatch.from_pydict({"id": places, "__place": places}) for places in batches]
+        return [batch.source_offset["n"] for each in rows for batch in placed.batches(each)]
+
+    assert made([1, 1, 3], [4, 6]) == [4, 7], "what is committed is not looked at again"
+    for places in ([[2, 5, 5]], [[2, 5], [5, 6]]):
+        with pytest.raises(DataError, match=r"orders-0 from 0 to 9: several rows .* the record at 5"):
+            made(*places)

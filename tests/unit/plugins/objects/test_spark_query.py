@@ -40,6 +40,18 @@ QUERY = {
 }
 
 
+def table(**keys: str) -> dict[str, str]:
+    """The keys of a table named a."""
+    return {"tables": "a", **{f"table.a.{key}": value for key, value in keys.items()}}
+
+
+def database(url: str = "jdbc:postgresql://h/d", **options: str) -> dict[str, str]:
+    """Those of a table of a database."""
+    given = {"driver": "org.postgresql.Driver", "dbtable": "t", "password": "sesame", **options}
+    named = {f"table.a.option.{name}": value for name, value in given.items()}
+    return {**table(format="jdbc", url=url), **named}
+
+
 def batch(*values: ConnectValue, schema: Schema | None = None) -> SinkBatch:
     return SinkBatch.of(
         [
@@ -133,6 +145,35 @@ def test_a_record_that_does_not_fit_is_reported_and_the_others_are_rows() -> Non
         ({"state.url": "s3://bucket"}, "state.url", "hdfs://host:port/folder"),
         ({"state.url": "file:///a", "state.partitions": "64"}, "state.partitions", "no more than 63"),
         ({"output.mode": "complete"}, "output.mode", "append"),
+        ({"tables": "a,a"}, "tables", "must not be duplicated"),
+        ({"tables": "a b"}, "tables", "a b is no name of a table"),
+        ({"tables": "Records"}, "tables", "Records is no name of a table"),
+        ({"tables": "a"}, "tables", "Missing required configuration table.a.format: one of parquet"),
+        (table(format="parquet"), "tables", "Missing required configuration table.a.url: file:///folder"),
+        (table(format="excel"), "tables", "Invalid value excel for configuration table.a.format"),
+        (table(format="orc", url="s3://b"), "tables", "for configuration table.a.url: expected file:///"),
+        (table(format="jdbc", url="file:///d"), "tables", "table.a.url: expected the address of a database"),
+        (table(uri="file:///d"), "tables", "table.a.uri is not known: a table has format, url"),
+        ({"table.b.url": "file:///d"}, "tables", "table.b.url is of a table that tables does not name: b"),
+        (database(driver=""), "tables", "needs table.a.option.driver"),
+        (database(query="SELECT 1"), "tables", "table.a.option.dbtable, its name, or table.a.option.query"),
+        (
+            {**database(), "table.a.option.url": "jdbc:x"},
+            "tables",
+            "Leave out table.a.option.url: the address is table.a.url",
+        ),
+        (database("jdbc:postgresql://h/d?password=sesame"), "tables", "into table.a.option.user and"),
+        (database("jdbc:mysql://me:sesame@h/d"), "tables", "into table.a.option.user and"),
+        (
+            {
+                **table(format="csv", url="/d"),
+                "state.url": "file:///s",
+                "input.columns.a": "x INT",
+                "input.topics": "a",
+            },
+            "tables",
+            "a is the table of that topic",
+        ),
     ],
 )
 def test_settings_that_do_not_work_together_are_named(
@@ -142,18 +183,30 @@ def test_settings_that_do_not_work_together_are_named(
     found = {value.name: value.errors for value in SparkQueryConnector().validate(given)}
     assert list(filter(found.get, found)) == [key]
     assert text in found[key][0]
+    assert "sesame" not in found[key][0]
 
 
 def test_topics_with_columns_of_their_own_are_tables_of_their_names() -> None:
     state = {"state.url": "file:///a", "input.topics": "a,b,c", "input.columns.b": "x INT"}
     settings = SparkQuerySettings.parse({**QUERY, **state})
     settings.check()
-    assert settings.tables() == {"b": ("b",), "records": ("a", "c")}
+    assert settings.topic_tables() == {"b": ("b",), "records": ("a", "c")}
     assert [settings.columns_of(topic) for topic in settings.input_topics] == [
         "id BIGINT",
         "x INT",
         "id BIGINT",
     ]
+
+
+def test_what_is_said_of_a_table_has_no_secret() -> None:
+    config = {**QUERY, **database(password="open sesame", user="me")}
+    settings = SparkQuerySettings.parse(config)
+    settings.check()
+    (a,) = settings.side_tables()
+    assert a.options["password"] == "open sesame"
+    assert "sesame" not in f"{settings} {a}"
+    shown = a.shown(ValueError("of me: open sesame, open%20sesame\nmore"))
+    assert shown == "of me: [hidden], [hidden]"
 
 
 STATE = {**QUERY, "state.url": "file:///state"}

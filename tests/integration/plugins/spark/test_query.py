@@ -92,19 +92,18 @@ def test_records_join_tables_as_they_are_now_and_with_state_records_of_other_top
     lake.put(matched, **query, **of_topics, sql=f"SELECT o.id, b.paid, c.name {paid} {name}")
     sent = 0
 
-    def has(topic: str, name: str) -> bool:
-        """Send one more, and return whether the last that arrived has a name."""
+    def have(name: str) -> bool:
+        """Send one more, and return whether the last that arrived of both queries has a name."""
         nonlocal sent
         sent += 1
         send(lake.kafka, bills, [{"id": sent, "paid": sent}])
         send(lake.kafka, orders, [{"id": sent, "customer": 7}])
-        values = lake.values(topic)
-        return bool(values) and json.loads(values[-1])["name"] == name
+        last = [json.loads(value)["name"] for topic in (joined, matched) for value in lake.values(topic)[-1:]]
+        return last == [name, name]
 
     for name in ("Ada", "Bea"):
         write_customers(lake, {7: name, 8: "Cy"})
-        for topic in (joined, matched):
-            wait_until(lambda: has(topic, name), SECONDS, f"{topic} has {name}")  # noqa: B023
+        wait_until(lambda: have(name), SECONDS, f"both have {name}")  # noqa: B023
     for topic, fields in ((joined, {"id"}), (matched, {"id", "paid"})):
         found = [json.loads(value) for value in lake.waits_for(topic, sent)]
         assert Counter(each[field] for each in found for field in fields) == Counter(

@@ -29,7 +29,7 @@ class HeldTables:
         self._lock = threading.Lock()
         self._due = 0.0
         self._seen: dict[str, tuple[object, ...]] = {}
-        """What tells the rows of a table from others."""
+        """By what the rows of a table differ from those before: columns, number and a hash."""
         self._held: dict[str, list[Any]] = {}
         """The newest rows of each, behind those before, which jobs may still read."""
 

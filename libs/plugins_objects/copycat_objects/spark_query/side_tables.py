@@ -102,7 +102,7 @@ def side_tables(names: Sequence[str], config: Mapping[str, str | None]) -> tuple
     """Return the tables of a configuration, given their names.
 
     Raises:
-        ConfigError: A key has no table, or a name is none.
+        ConfigError: A name cannot be one, or a key is not known.
     """
     for name in names:
         if not _NAME.fullmatch(name) or name.lower() == RECORDS:

@@ -22,6 +22,7 @@ from copycat_connect.plugin import (
     load_plugins,
 )
 from copycat_executor.driverhost.topic_rows import DriverTopics
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import RowQueries
@@ -139,6 +140,7 @@ class TestSparkQuery(TestSparkSource):
             _surroundings(),
             TaskControl(),
             FakeLink(),
+            calls=CallLog(time.monotonic),
             failed=lambda failure: pytest.fail(str(failure)),
             addresses=self.spark.addresses,
         )

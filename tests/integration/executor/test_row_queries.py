@@ -273,7 +273,7 @@ def test_tables_of_each_format_are_held_as_they_were_when_they_were_last_read(
 ) -> None:
     session, rows = spark.session, [(1, "a b"), (2, "ü/=%")]
     frame = session.createDataFrame(rows, "id INT, name STRING")
-    config = {}
+    config: dict[str, str] = {}
     for name in ("csv", "json", "orc"):
         frame.write.format(name).option("header", "true").save(f"file://{tmp_path}/{name}")
         config |= {f"table.{name}.format": name, f"table.{name}.url": f"file://{tmp_path}/{name}"}

@@ -141,14 +141,15 @@ def test_a_record_that_several_rows_of_a_table_match_is_refused_also_between_two
     unit = SparkUnit({}, "orders-0 from 0 to 9", None)
     query = RowQuery("SELECT 1", tables=("customers",))
 
-    def made(*batches: list[int]) -> list[int]:
+    def made(*batches: list[int]) -> list[Any]:
         placed = PlacedRows(
             {"": (unit, 2)}, query, spark_reader(may_be_whole=True), "t", lambda _, n: {"n": n}
         )
         rows = [pa.RecordBatch.from_pydict({"id": places, "__place": places}) for places in batches]
-        return [batch.source_offset["n"] for each in rows for batch in placed.batches(each)]
+        found: list[Any] = [batch for each in rows for batch in placed.batches(each)]
+        return [batch.source_offset for batch in found]
 
-    assert made([1, 1, 3], [4, 6]) == [4, 7], "what is committed is not looked at again"
+    assert made([1, 1, 3], [4, 6]) == [{"n": 4}, {"n": 7}], "what is committed is not looked at again"
     for places in ([[2, 5, 5]], [[2, 5], [5, 6]]):
         with pytest.raises(DataError, match=r"orders-0 from 0 to 9: several rows .* the record at 5"):
             made(*places)

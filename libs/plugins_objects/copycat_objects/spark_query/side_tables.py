@@ -13,10 +13,10 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import TABLES
 from copycat_connect.plugin.row_query import RECORDS
 
-from copycat_objects.spark.databases import DBTABLE, DRIVER, QUERY, URL
 from copycat_objects.lakehouse.settings import ICEBERG
-from copycat_objects.spark.settings import JDBC, SCHEMES
+from copycat_objects.spark.databases import DBTABLE, DRIVER, QUERY, URL
 from copycat_objects.spark.settings import FORMATS as SOURCE_FORMATS
+from copycat_objects.spark.settings import JDBC, SCHEMES
 
 PREFIX: Final = "table."
 FORMATS: Final = tuple(each for each in SOURCE_FORMATS if each != ICEBERG)

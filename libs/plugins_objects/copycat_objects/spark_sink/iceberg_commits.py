@@ -299,8 +299,6 @@ class IcebergCommits(TableCommits):
         return Table(table.name(), metadata, table.metadata_location, table.io, table.catalog)
 
 
-
-
 def _kept(type_: pa.DataType) -> pa.DataType:
     """Return the type of a column: integers have 32 bits or more, times of day microseconds."""
     if pa.types.is_int8(type_) or pa.types.is_int16(type_):

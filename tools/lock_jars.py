@@ -27,6 +27,8 @@ POSTGRESQL_DRIVER = "42.7.14"
 REGISTRY = "io.apicurio:apicurio-registry-app:tar.gz:all:3.0.9"  # an archive with all it needs
 HADOOP = "3.5.0"
 HADOOP_PARTS = ("api", "runtime", "minicluster")  # the last has NameNode and DataNode, shaded
+SPARK_KAFKA = "4.2.0"  # the newest on the index; it runs in PySpark 4.3, too
+IN_SPARK = "spark-kafka"
 OUT = Path(__file__).resolve().parent.parent / "libs/embedded/copycat_embedded/jars.lock.toml"
 LOGGING = (
     f"org.apache.logging.log4j:log4j-api:{LOG4J}",
@@ -48,6 +50,7 @@ ROOTS = {
     ),
     "jdbc": (f"org.postgresql:postgresql:{POSTGRESQL_DRIVER}",),
     "hdfs": tuple(f"org.apache.hadoop:hadoop-client-{part}:{HADOOP}" for part in HADOOP_PARTS),
+    IN_SPARK: (f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK_KAFKA}",),
 }
 UNUSED = {
     "broker": {
@@ -68,6 +71,16 @@ UNUSED = {
     OLD_CONNECT: {"slf4j-log4j12", "slf4j-reload4j"},
     "jdbc": {"checker-qual"},
     "hdfs": {"jsr305", "snappy-java"},
+    IN_SPARK: {  # PySpark has them
+        "hadoop-client-runtime",
+        "jsr305",
+        "lz4-java",
+        "scala-library",
+        "scala-parallel-collections_2.13",
+        "slf4j-api",
+        "snappy-java",
+        "spark-tags_2.13",
+    },
 }
 
 
@@ -83,10 +96,11 @@ def resolve(context: MavenContext, name: str) -> list[str]:
         for jar in (*inputs, *transitive)
         if jar.artifactId not in UNUSED[name]
     ]
+    logging = () if name == IN_SPARK else LOGGING
     last = [f"org.apache.kafka:kafka-clients:{STAND_INS[BEHIND[name]]}"] if name in BEHIND else []
     return [
         *sorted(
-            {*found, *LOGGING},
+            {*found, *logging},
             key=lambda coordinate: (not coordinate.startswith("org.apache.kafka"), coordinate),
         ),
         *last,

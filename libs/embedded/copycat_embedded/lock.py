@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-JarSet = Literal["broker", "connect", "connect-old", "hdfs", "jdbc", "mirror", "registry"]
+JarSet = Literal["broker", "connect", "connect-old", "hdfs", "jdbc", "mirror", "registry", "spark-kafka"]
 """`broker`: one Kafka node. `connect`: an Apache Kafka Connect worker with the file connectors.
 `connect-old`: one of the last release without STOPPED. `hdfs`: NameNode and DataNode of Hadoop.
 `jdbc`: PostgreSQL's driver. `mirror`: MirrorMaker, and a worker with its connectors. `registry`: an
-Apicurio Registry, in one archive."""
+Apicurio Registry, in one archive. `spark-kafka`: what Spark itself reads and writes topics with."""
 
 LOCK = Path(__file__).with_name("jars.lock.toml")
 

@@ -31,6 +31,15 @@ from tools.bench.record_rows import Kcat, file_measures, json_measures, kcat_mea
 from tools.bench.rest_rows import REST_ROWS, rest_rows
 from tools.bench.resting_rows import FRESH_ROWS, fresh_rows, resting_measures
 from tools.bench.rows import Figure, Row, Run, save, table
+from tools.bench.spark_cpu_rows import SPARK_CPU_ROWS, spark_cpu_rows
+from tools.bench.spark_driver_rows import (
+    SPARK_DRIVER_ROWS,
+    SPARK_LATENCY_ROWS,
+    spark_driver_rows,
+    spark_latency_rows,
+)
+from tools.bench.spark_growth_rows import SPARK_GROWTH_ROWS, spark_growth_rows
+from tools.bench.spark_query_rows import SPARK_QUERY_ROWS, spark_query_rows
 from tools.bench.systems import Copycat, Peer, System, shipped_kafka
 from tools.bench.takeover_rows import TAKEOVER_ROWS, takeover_rows
 from tools.bench.topics import Topics, write_lines
@@ -51,6 +60,11 @@ _APART: Final[Mapping[Sequence[str], Callable[[Run], Iterator[Row]]]] = {
     OBJECT_ROWS: object_rows,
     SPARK_ROWS: spark_rows,
     TABLE_ROWS: table_rows,
+    SPARK_QUERY_ROWS: spark_query_rows,
+    SPARK_CPU_ROWS: spark_cpu_rows,
+    SPARK_DRIVER_ROWS: spark_driver_rows,
+    SPARK_LATENCY_ROWS: spark_latency_rows,
+    SPARK_GROWTH_ROWS: spark_growth_rows,
 }
 
 

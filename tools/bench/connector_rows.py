@@ -42,10 +42,11 @@ OBJECT_ROWS: Final = (_PARQUET,)
 _OBJECT_SINK: Final = {"connector.class": "ObjectSink", "tasks.max": "1", "format.class": "parquet"}
 _SPARK_SINK: Final = {"connector.class": "SparkSink", "tasks.max": "2", "commit.interval.ms": "100"}
 _STORED: Final = "bench-objects"
-_FILES: Final = 20
+#: Files of a row, or versions of a table.
+FILES: Final = 20
 _PARQUET_SETTINGS: Final = (
     "143-byte JSON lines in envelopes, JsonConverter with schemas, 6 columns, one partition, one task, "
-    f"{_FILES} files of Parquet with snappy in a folder, default consumer; from the first file to the last"
+    f"{FILES} files of Parquet with snappy in a folder, default consumer; from the first file to the last"
 )
 _SPARK: Final = "parquet-to-topic-spark"
 _TABLE: Final = "topic-to-delta-spark"
@@ -53,13 +54,13 @@ SPARK_ROWS: Final = (_SPARK,)
 TABLE_ROWS: Final = (_TABLE,)
 _SPARK_SETTINGS: Final = (
     "SparkSource with tasks.max=2; in place of Kafka Connect stands ObjectSource with two tasks; "
-    f"{_FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas; "
+    f"{FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas; "
     "CPU with the start of the driver"
 )
 _TABLE_SETTINGS: Final = (
     "SparkSink with tasks.max=2 into a table of Delta Lake; in place of Kafka Connect stands ObjectSink with "
     f"one task, into Parquet; 143-byte JSON lines in envelopes, JsonConverter with schemas, 6 columns, one "
-    f"partition, snappy, {_FILES} versions or files, first to last; CPU with the start of a driver"
+    f"partition, snappy, {FILES} versions or files, first to last; CPU with the start of a driver"
 )
 _runs = itertools.count()
 
@@ -150,7 +151,7 @@ def _stored_topic(run: Run, name: str) -> Iterator[Copycat]:
         broker = stack.enter_context(shipped_kafka(run.folder / f"broker-{name}"))
         topics, lines = Topics(broker.bootstrap), run.folder / f"{name}.txt"
         topics.create(_STORED)
-        write_lines(lines, run.records // _FILES * _FILES)
+        write_lines(lines, run.records // FILES * FILES)
         topics.fill(_STORED, lines, in_envelopes)
         system = Copycat(run.folder / f"copycat-{name}", broker.bootstrap)
         stack.callback(system.stop)
@@ -163,7 +164,7 @@ def _moved_into(rest: Rest, run: Run, pid: int, connector: Mapping[str, str]) ->
     Raises:
         RuntimeError: The files have more or fewer records than the topic.
     """
-    number, size = next(_runs), run.records // _FILES
+    number, size = next(_runs), run.records // FILES
     name, folder = f"bench-objects-{number}-{time.time_ns()}", run.folder / f"parquet-{number}"
     config = {
         **connector,
@@ -172,39 +173,50 @@ def _moved_into(rest: Rest, run: Run, pid: int, connector: Mapping[str, str]) ->
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         "flush.size": str(size // int(connector["tasks.max"])),
     }
-    counted: dict[Path, int] = {}
-
-    def rows() -> int:
-        """Count the rows of complete files, each file once; those of a table are in its log."""
-        if connector["connector.class"] == "ObjectSink":
-            files = [*folder.glob(f"topics/{_STORED}/partition=0/*")]
-        elif DeltaTable.is_deltatable(str(folder)):
-            files = [folder / path for path in DeltaTable(folder).get_add_actions()["path"].to_pylist()]
-        else:
-            files = []
-        counted.update({each: pq.read_metadata(each).num_rows for each in files if each not in counted})
-        return sum(counted.values())
-
+    rows = StoredRows(folder, connector["connector.class"], _STORED)
     meter = CpuMeter(pid)
     rest.create(name, config)
     started = wait(lambda: rows() > 0, 60, "no file appeared", PACE)
     first = rows()
-    ended = wait(lambda: rows() >= size * _FILES, 300, "not all files appeared", PACE)
-    found = meter.moved(size * _FILES, (size * _FILES - first) / (ended - started))
+    ended = wait(lambda: rows() >= size * FILES, 300, "not all files appeared", PACE)
+    found = meter.moved(size * FILES, (size * FILES - first) / (ended - started))
     rest.delete(name)
-    if (count := rows()) != size * _FILES:
-        raise RuntimeError(f"of {size * _FILES} records the files have {count}")
+    if (count := rows()) != size * FILES:
+        raise RuntimeError(f"of {size * FILES} records the files have {count}")
     shutil.rmtree(folder)
     return found
 
 
-def spark_rows(run: Run) -> Iterator[Row]:
-    """Measure files that Spark reads into a topic, and ObjectSource with the same files."""
-    size = run.records // _FILES
-    files = run.folder / "parquet-files"
-    files.mkdir()
-    for number in range(_FILES):
-        ids = range(number * size, (number + 1) * size)
+class StoredRows:
+    """Counts the rows of complete files in a folder, each file once; those of a table are in its log."""
+
+    def __init__(self, folder: Path, connector: str, topic: str) -> None:
+        """Count what a connector of this class writes of a topic."""
+        self._folder, self._topic = folder, topic
+        self._is_table = connector == "SparkSink"
+        self._counted: dict[Path, int] = {}
+
+    def __call__(self) -> int:
+        """Return how many there are now."""
+        for file in self._files():
+            if file not in self._counted:
+                self._counted[file] = pq.read_metadata(file).num_rows
+        return sum(self._counted.values())
+
+    def _files(self) -> list[Path]:
+        if not self._is_table:
+            return [*self._folder.glob(f"topics/{self._topic}/partition=0/*")]
+        if not DeltaTable.is_deltatable(str(self._folder)):
+            return []
+        return [
+            self._folder / path for path in DeltaTable(self._folder).get_add_actions()["path"].to_pylist()
+        ]
+
+
+def write_parquet(folder: Path, first: int, size: int) -> None:
+    """Write files of so many rows each, which are numbered from `first` on."""
+    for start in range(first, first + size * FILES, size):
+        ids = range(start, start + size)
         columns = {
             "id": ids,
             "user": [f"user-{each * 7919 % 1_000_000:06d}" for each in ids],
@@ -213,12 +225,20 @@ def spark_rows(run: Run) -> Iterator[Row]:
             "agent": ["Mozilla/5.0 (X11; Linux x86_64) Gecko"] * size,
             "ms": [10_000 + each % 90_000 for each in ids],
         }
-        pq.write_table(pa.table(columns), files / f"{number:02}.parquet")
+        pq.write_table(pa.table(columns), folder / f"{start:010}.parquet")
+
+
+def spark_rows(run: Run) -> Iterator[Row]:
+    """Measure files that Spark reads into a topic, and ObjectSource with the same files."""
+    size = run.records // FILES
+    files = run.folder / "parquet-files"
+    files.mkdir()
+    write_parquet(files, 0, size)
     with ExitStack() as stack:
         broker = stack.enter_context(shipped_kafka(run.folder / "broker-spark"))
         system = Copycat(run.folder / "copycat-spark", broker.bootstrap)
         stack.callback(system.stop)
-        moved = partial(_files_moved, system, Topics(broker.bootstrap), files, size * _FILES)
+        moved = partial(_files_moved, system, Topics(broker.bootstrap), files, size * FILES)
         sides = {
             "ours": partial(moved, {"connector.class": "SparkSource", "format": "parquet"}),
             "peer": partial(moved, {"connector.class": "ObjectSource"}),

@@ -20,10 +20,10 @@ from tools.bench.topics import Topics
 _READY_TIME, _PROPORTIONAL, _RESIDENT = FRESH_ROWS = ("ready-time", "memory-fresh", "memory-fresh-resident")
 _IDLE_TASKS: Final = (20, 100)
 #: From being ready to the look at memory, seconds: what a start leaves behind has ended.
-_SETTLE_SECONDS: Final = 10.0
+SETTLE_SECONDS: Final = 10.0
 #: From the last start or pause of a task to the look at the processor, and how long that takes.
 _TASKS_SETTLE_SECONDS: Final = 15.0
-_LOOK_SECONDS: Final = 20.0
+LOOK_SECONDS: Final = 20.0
 _COUNTED: Final = "all processes but the broker, no connectors, 10 s after the start"
 _runs = itertools.count()
 
@@ -64,7 +64,7 @@ def _memory_fresh(run: Run) -> tuple[Row, Row]:
         with EmbeddedKafka(run.folder / f"fresh-broker-{pair}") as broker:
             ours = Copycat(run.folder / f"fresh-{pair}", broker.bootstrap)
             peer = Peer(run.folder / f"fresh-connect-{pair}", broker.bootstrap)
-            time.sleep(_SETTLE_SECONDS)  # the measurement is of what is left after a time
+            time.sleep(SETTLE_SECONDS)  # the measurement is of what is left after a time
             for side, system in (("ours", ours), ("peer", peer)):
                 for row, figure in zip(rows, memory_mb(tree(system.pid)), strict=True):
                     row.note(side, figure)
@@ -101,15 +101,15 @@ def _cores_with_waiting_tasks(system: System, *, topics: Topics, folder: Path, t
         wait(lambda name=name: rest.running(name), 300, f"{name} does not run")  # type: ignore[misc]
     for name in names[: tasks // 2]:
         rest.pause(name)
-    _cores_used(system.pid, _TASKS_SETTLE_SECONDS)
-    used = _cores_used(system.pid, _LOOK_SECONDS)
+    cores_used(system.pid, _TASKS_SETTLE_SECONDS)
+    used = cores_used(system.pid, LOOK_SECONDS)
     for name in names:
         rest.delete(name)
     topics.delete(topic)
     return used
 
 
-def _cores_used(pid: int, seconds: float) -> float:
+def cores_used(pid: int, seconds: float) -> float:
     """Return the share of one core that a system uses while it is left alone."""
     processes = tree(pid)
     before, began = sum(cpu_seconds(processes).values()), time.monotonic()

@@ -6,6 +6,7 @@ makes, and the connectors between files and topics that both have.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -40,6 +41,17 @@ _KAFKA_SETTINGS: Final = {
 def shipped_kafka(folder: Path) -> EmbeddedKafka:
     """Return a broker that is not started yet; its data lies in `folder`."""
     return EmbeddedKafka(folder, settings=_KAFKA_SETTINGS, jvm=_JVM)
+
+
+@contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """Have what is started meanwhile run on so many cores of this machine."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:count])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 class System(Protocol):
@@ -211,14 +223,20 @@ class Rest:
 
     def running(self, name: str) -> bool:
         """Say whether the connector and at least one task run; a failed task ends the measurement."""
+        return self._states(name) == {"RUNNING"}
+
+    def _states(self, name: str) -> set[str]:
+        """Return the states of a connector's tasks.
+
+        Raises:
+            RuntimeError: One has failed.
+        """
         reply = self._client.get(f"/connectors/{name}/status")
-        if reply.status_code != 200:
-            return False
-        status = reply.json()
-        for task in status["tasks"]:
+        tasks = reply.json()["tasks"] if reply.status_code == 200 else []
+        for task in tasks:
             if task["state"] == "FAILED":
                 raise RuntimeError(f"{name} failed: {task.get('trace', '')[:400]}")
-        return bool(status["tasks"]) and all(task["state"] == "RUNNING" for task in status["tasks"])
+        return {task["state"] for task in tasks}
 
     def worker_of(self, name: str) -> str:
         """Return the worker that runs the connector's first task; empty while none does."""
@@ -229,6 +247,15 @@ class Rest:
     def pause(self, name: str) -> None:
         """Pause a connector."""
         self._client.put(f"/connectors/{name}/pause").raise_for_status()
+
+    def pause_and_wait(self, name: str) -> None:
+        """Pause a connector, and wait until its tasks have ended what they were at."""
+        self.pause(name)
+        wait(lambda: self._states(name) == {"PAUSED"}, 60, f"{name} does not pause")
+
+    def resume(self, name: str) -> None:
+        """Resume a connector."""
+        self._client.put(f"/connectors/{name}/resume").raise_for_status()
 
     def delete(self, name: str) -> None:
         """Delete a connector and wait until its status is gone."""

@@ -28,6 +28,10 @@ _NOT_YET_LED: Final = frozenset({
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._UNKNOWN_TOPIC,
 })  # fmt: skip
+#: Cores that measurements of Spark use, and partitions of their topics.
+CORES: Final = 2
+#: Records that are appended at once.
+_GROWTH: Final = 200_000
 #: Seconds between two looks at how far records have come.
 PACE: Final = 0.01
 _NAMES = ("id", "user", "action", "path", "agent", "ms")
@@ -40,6 +44,12 @@ _SCHEMA = json.dumps(
 ).encode()
 
 
+def line(number: int) -> bytes:
+    """Return a line of the data, without its end."""
+    user, millis = number * 7919 % 1_000_000, 10_000 + number % 90_000
+    return _LINE.format(number=100_000_000 + number, user=user, ms=millis).encode()
+
+
 def in_envelopes(line: bytes) -> bytes:
     """Return a line as the payload of an envelope that has its schema."""
     return b'{"schema":%b,"payload":%b}' % (_SCHEMA, line)
@@ -50,13 +60,9 @@ def write_lines(path: Path, count: int) -> None:
     if path.exists() and path.stat().st_size == count * (LINE_BYTES + 1):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as out:
+    with path.open("wb") as out:
         for start in range(0, count, 10_000):
-            numbers = range(start, min(start + 10_000, count))
-            out.writelines(
-                _LINE.format(number=100_000_000 + n, user=n * 7919 % 1_000_000, ms=10_000 + n % 90_000) + "\n"
-                for n in numbers
-            )
+            out.writelines(line(number) + b"\n" for number in range(start, min(start + 10_000, count)))
 
 
 class Topics:
@@ -83,21 +89,39 @@ class Topics:
                 self._producer.produce_batch(topic, [{"value": value} for value in values])
                 self._producer.flush()
 
+    def append(self, topic: str, values: Sequence[bytes], partition: int) -> None:
+        """Produce values to a partition."""
+        self._producer.produce_batch(topic, [{"value": value} for value in values], partition)
+        self._producer.flush()
+
     def end(self, topic: str) -> int:
         """Return how many records the topic holds."""
         return int(self._consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
 
-    def arrival_rate(self, topic: str, count: int) -> float:
-        """Return the records a second that reach a new topic, from the first seen to the last of `count`."""
-        started = wait(lambda: self.end(topic) > 0, 90, "no record arrived", PACE)
-        first = self.end(topic)
-        ended = wait(lambda: self.end(topic) >= count, 300, "not all records arrived", PACE)
+    def arrival_rate(self, topic: str, count: int, before: int = 0) -> float:
+        """Return the records a second that reach a topic, from the first seen to the last of `count`.
+
+        It had so many `before`.
+        """
+        started = wait(lambda: self.end(topic) > before, 90, "no record arrived", PACE)
+        first = self.end(topic) - before
+        ended = wait(lambda: self.end(topic) >= before + count, 300, "not all records arrived", PACE)
         return (count - first) / (ended - started)
+
+    def wait_for(self, topic: str, count: int) -> None:
+        """Wait until a topic holds so many records."""
+        wait(lambda: self.end(topic) >= count, 300, f"{topic} does not get {count} records", PACE)
 
     def first(self, topic: str, count: int) -> list[bytes]:
         """Return the first values of a topic."""
-        self._consumer.assign([TopicPartition(topic, 0, 0)])
-        messages = self._consumer.consume(count, 30)
+        return self.values(topic, 0, count)
+
+    def values(self, topic: str, begin: int, end: int) -> list[bytes]:
+        """Return the values between two offsets of a topic."""
+        if begin == end:
+            return []
+        self._consumer.assign([TopicPartition(topic, 0, begin)])
+        messages = self._consumer.consume(end - begin, 30)
         self._consumer.unassign()
         return [message.value() or b"" for message in messages]
 
@@ -118,6 +142,35 @@ class Topics:
                 raise
             return False
         return True
+
+
+class GrowingTopic:
+    """A topic whose records are numbered, and divided evenly among its partitions."""
+
+    def __init__(
+        self, topics: Topics, name: str, value: Callable[[int], bytes], partitions: int = CORES
+    ) -> None:
+        """Create it, without records; `value` makes that of a number."""
+        self._topics, self._value, self._partitions = topics, value, partitions
+        self.name = name
+        self.count = 0
+        """How many records it has."""
+        topics.create(name, partitions)
+
+    def grow(self, count: int) -> None:
+        """Append so many records, a multiple of the number of partitions."""
+        end = self.count + count
+        while self.count < end:
+            numbers = range(self.count, min(self.count + _GROWTH, end))
+            for partition in range(self._partitions):
+                values = [self._value(number) for number in numbers[partition :: self._partitions]]
+                self._topics.append(self.name, values, partition)
+            self.count = numbers.stop
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """Where each partition ends."""
+        return dict.fromkeys(range(self._partitions), self.count // self._partitions)
 
 
 class Samples:

@@ -98,9 +98,14 @@ class SparkStandalone:
         (found,) = [number for number, each in enumerate(self._workers) if str(each.folder) in place]
         return found
 
+    @property
+    def worker_ids(self) -> list[int]:
+        """The process ids of the workers."""
+        return [each.process_id for each in self._workers]
+
     def executors(self) -> list[psutil.Process]:
         """The JVMs of Spark's executors."""
-        workers = [psutil.Process(each.process_id) for each in self._workers]
+        workers = [psutil.Process(each) for each in self.worker_ids]
         below = [process for worker in workers for process in worker.children(recursive=True)]
         return [process for process in below if EXECUTOR in command_line(process)]
 

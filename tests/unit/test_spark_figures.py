@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 import orjson
 import pytest
 
 from tools.bench.spark_peer import ends_of
-from tools.bench.spark_query_rows import positions_of, rows_given, sums_of, timed_line
+from tools.bench.spark_query_rows import is_settled, positions_of, rows_given, sums_of, timed_line
 from tools.bench.systems import on_cores
 from tools.bench.topics import GrowingTopic, Topics, line
 
@@ -60,6 +61,15 @@ def test_offsets_say_how_far_a_query_has_come(
 def test_a_batch_ends_when_its_trigger_does_and_counts_if_it_read_something() -> None:
     begun = {"timestamp": "1970-01-01T00:00:10.500Z", "durationMs": {"triggerExecution": 1500}}
     assert list(ends_of([{**begun, "numInputRows": 8}, {**begun, "numInputRows": 0}])) == [(12.0, 8)]
+
+
+def test_a_query_is_settled_when_the_end_of_its_newest_batch_is_noted(tmp_path: Path) -> None:
+    for log in ("offsets", "commits"):
+        (tmp_path / "bench" / "epoch" / log).mkdir(parents=True)
+    assert is_settled(tmp_path)
+    for file, settled in (("offsets/9", False), ("commits/9", True), ("offsets/10", False)):
+        (tmp_path / "bench" / "epoch" / file).touch()
+        assert is_settled(tmp_path) is settled
 
 
 class _Appended(Topics):

@@ -31,15 +31,19 @@ from tools.bench.record_rows import Kcat, file_measures, json_measures, kcat_mea
 from tools.bench.rest_rows import REST_ROWS, rest_rows
 from tools.bench.resting_rows import FRESH_ROWS, fresh_rows, resting_measures
 from tools.bench.rows import Figure, Row, Run, save, table
-from tools.bench.spark_cpu_rows import SPARK_CPU_ROWS, spark_cpu_rows
 from tools.bench.spark_driver_rows import (
     SPARK_DRIVER_ROWS,
     SPARK_LATENCY_ROWS,
     spark_driver_rows,
     spark_latency_rows,
 )
-from tools.bench.spark_growth_rows import SPARK_GROWTH_ROWS, spark_growth_rows
 from tools.bench.spark_query_rows import SPARK_QUERY_ROWS, spark_query_rows
+from tools.bench.spark_warm_rows import (
+    SPARK_CPU_ROWS,
+    SPARK_GROWTH_ROWS,
+    spark_cpu_rows,
+    spark_growth_rows,
+)
 from tools.bench.systems import Copycat, Peer, System, shipped_kafka
 from tools.bench.takeover_rows import TAKEOVER_ROWS, takeover_rows
 from tools.bench.topics import Topics, write_lines

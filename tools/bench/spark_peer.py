@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 _LOOPBACK: Final = "127.0.0.1"
 _CONF: Final = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": _LOOPBACK,
     "spark.driver.host": _LOOPBACK,
     "spark.sql.session.timeZone": "UTC",

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -188,6 +189,8 @@ class _Sides:
         found = meter.moved(self._count, rate)
         if "state.url" in settings:
             self._ours.wait_for(rows_given(self._input.count))
+            # At least once, a batch that is given is given again where its end was not noted before a pause.
+            wait(lambda: is_settled(self._state), _SECONDS, "the last batch does not end")
         self._rest.pause_and_wait(name)
         return found
 
@@ -273,6 +276,15 @@ def positions_of(connector: str, key: bytes | None, value: bytes | None) -> dict
     if "topic" in partition:
         return {f"{partition['topic']}-{partition['partition']}": offset["offset"]}
     return {name: place for name, place in offset.items() if name.startswith(f"{connector}-")}
+
+
+def is_settled(state: Path) -> bool:
+    """Return whether Spark has noted the end of the newest batch of a query with state."""
+    begun, ended = (
+        max((int(file.name) for file in state.glob(f"*/*/{log}/*") if file.name.isdigit()), default=-1)
+        for log in ("offsets", "commits")
+    )
+    return begun == ended
 
 
 def timed_line(number: int) -> bytes:

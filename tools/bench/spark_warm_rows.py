@@ -1,18 +1,23 @@
-"""Rows of the CPU time that SparkSink and SparkSource spend on a record, beside ObjectSink and ObjectSource.
+"""Rows of SparkSink and SparkSource that are warm: what a record costs, and what a second worker brings.
 
-All stay, and wait paused while records or files are added: no driver begins, and all are warm.
+Beside them stand ObjectSink and ObjectSource, or the same on one worker. All stay, and wait paused while
+records or files are added, so that no driver begins meanwhile.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from copycat_testkit.eventually import wait
 
+from tests.integration.plugins.spark.standalone import SparkStandalone
 from tools.bench.connector_rows import FILES, StoredRows, write_parquet
-from tools.bench.rows import CpuMeter, Row, Run
+from tools.bench.rows import RECORDS_PER_SECOND, CpuMeter, Row, Run
 from tools.bench.systems import Copycat, Rest, shipped_kafka
 from tools.bench.topics import GrowingTopic, Topics, in_envelopes, line
 
@@ -31,6 +36,13 @@ _SETTINGS: Final = {
         f"tasks; {FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas"
     ),
 }
+_GROWTH: Final = "parquet-to-topic-spark-workers"
+SPARK_GROWTH_ROWS: Final = (_GROWTH,)
+_GROWTH_SETTINGS: Final = (
+    "SparkSource with tasks.max=2 on a standalone cluster of two workers, in place of Connect stands the "
+    f"same with one; a core each, warm; {FILES} files of Parquet, 6 columns, to one partition, JsonConverter "
+    "without schemas"
+)
 _SECONDS: Final = 300.0
 _LOOK_SECONDS: Final = 0.1
 
@@ -143,3 +155,68 @@ def _all_of(moved: int, expected: int) -> bool:
     if moved > expected:
         raise RuntimeError(f"{moved} records were moved, and there are {expected}")
     return moved == expected
+
+
+def spark_growth_rows(run: Run) -> Iterator[Row]:
+    """Measure a source on two workers and on one.
+
+    Broker and drivers use the other cores of the machine; where it has but two, they share its core.
+    """
+    with ExitStack() as stack:
+        broker = stack.enter_context(shipped_kafka(run.folder / "growth-broker"))
+        sides = {
+            side: _on_workers(run, stack, Topics(broker.bootstrap), broker.bootstrap, workers)
+            for side, workers in (("ours", 2), ("peer", 1))
+        }
+        yield run.measure(Row(_GROWTH, RECORDS_PER_SECOND, _GROWTH_SETTINGS), sides)
+
+
+def _on_workers(
+    run: Run, stack: ExitStack, topics: Topics, bootstrap: str, workers: int
+) -> Callable[[], float]:
+    """Start a cluster and a system with a connector; returns what has it read new files."""
+    folder, size, written = run.folder / f"growth-{workers}", run.records // FILES, 0
+    files, name = folder / "files", f"bench-workers-{workers}"
+    files.mkdir(parents=True)
+    (folder / "cluster").mkdir()
+    cluster = stack.enter_context(SparkStandalone(folder / "cluster", workers))
+    for core, pid in zip(sorted(os.sched_getaffinity(0)), cluster.worker_ids, strict=False):
+        _pin(pid, core)
+    properties = {"spark.drivers.master": cluster.url, "spark.driver.host": "127.0.0.1"}
+    system = Copycat(folder / "copycat", bootstrap, properties)
+    stack.callback(system.stop)
+    rest = Rest(system.url)
+    topics.create(name)
+    config = {
+        "connector.class": "SparkSource",
+        "tasks.max": "2",
+        "topic": name,
+        "format": "parquet",
+        "store.url": files.as_uri(),
+        "object.poll.interval.ms": "200",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
+    rest.create(name, config)
+    wait(lambda: rest.running(name), _SECONDS, f"{name} does not run")
+    rest.pause_and_wait(name)
+
+    def rate() -> float:
+        nonlocal written
+        before = written
+        write_parquet(files, before, size)
+        written += size * FILES
+        rest.resume(name)
+        found = topics.arrival_rate(name, size * FILES, before)
+        if (end := topics.end(name)) != written:
+            raise RuntimeError(f"of {written} records {name} has {end}")
+        rest.pause_and_wait(name)
+        return found
+
+    return rate
+
+
+def _pin(pid: int, core: int) -> None:
+    """Have a process, and all that it starts, run on one core."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {core})

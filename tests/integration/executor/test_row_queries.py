@@ -300,17 +300,14 @@ def test_tables_of_each_format_are_held_as_they_were_when_they_were_last_read(
         found = session.table(name)
         assert sorted((row["id"], row["name"]) for row in found.select("id", "name").collect()) == rows, name
 
-    for name, write in (
-        ("delta", lambda: write_deltalake(tmp_path / "delta", table, mode="append")),
-        # By another than this session, which notices what it writes.
-        ("json", lambda: (tmp_path / "json" / "more.json").write_text('{"id": 3}\n{"id": 4}\n')),
-        ("jdbc", lambda: frame.write.jdbc(url, "t", "append", {"driver": database["driver"]})),
-    ):
-        write()
-        held.keep(session)
-        assert session.table(name).count() == 2, "it is not time yet"
-        assert held.renew(session)
-        assert session.table(name).count() == 4
+    write_deltalake(tmp_path / "delta", table, mode="append")
+    (tmp_path / "json" / "more.json").write_text('{"id": 3}\n{"id": 4}\n')
+    frame.write.jdbc(url, "t", "append", {"driver": database["driver"]})
+    changed = ("delta", "json", "jdbc")
+    held.keep(session)
+    assert [session.table(name).count() for name in changed] == [2, 2, 2], "it is not time yet"
+    assert held.renew(session)
+    assert [session.table(name).count() for name in changed] == [4, 4, 4]
     shutil.rmtree(tmp_path / "csv")
     with pytest.raises(
         RetriableError, match=r"The table csv \(table.csv.url\) cannot be read: .*PATH_NOT_FOUND"

@@ -272,7 +272,7 @@ def test_tables_of_each_format_are_held_as_they_were_when_they_were_last_read(
     spark: Spark, tmp_path: Path
 ) -> None:
     session, rows = spark.session, [(1, "a b"), (2, "ü/=%")]
-    frame = session.createDataFrame(rows, "id INT, name STRING")
+    frame = session.sql("VALUES (1, 'a b'), (2, 'ü/=%') AS t(id, name)")
     config: dict[str, str] = {}
     for name in ("csv", "json", "orc"):
         frame.write.format(name).option("header", "true").save(f"file://{tmp_path}/{name}")

@@ -72,7 +72,7 @@ def test_records_join_tables_as_they_are_now_and_with_state_records_of_other_top
         "tables": "customers",
         "table.customers.format": "parquet",
         "table.customers.url": f"file://{lake.folder}/customers",
-        "tables.refresh.ms": "300",
+        "tables.refresh.ms": "1000",
     }
     name = "LEFT JOIN customers c ON o.customer = c.id"
     lake.put(
@@ -90,6 +90,8 @@ def test_records_join_tables_as_they_are_now_and_with_state_records_of_other_top
     }
     paid = f"FROM `{orders}` o JOIN `{bills}` b ON o.id = b.id"
     lake.put(matched, **query, **of_topics, sql=f"SELECT o.id, b.paid, c.name {paid} {name}")
+    for each in (joined, matched):
+        wait_until(lambda: lake.state(each) == "RUNNING", SECONDS, f"{each} runs")  # noqa: B023
     sent = 0
 
     def have(name: str) -> bool:

@@ -62,6 +62,7 @@ def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake) -> None:
     lake.ask("DELETE", name)
 
 
+@pytest.mark.long
 def test_records_join_tables_as_they_are_now_and_with_state_records_of_other_topics(lake: Lake) -> None:
     joined, matched, orders, bills = unique("joined"), unique("matched"), unique("orders"), unique("bills")
     create_topic(lake.kafka, orders)

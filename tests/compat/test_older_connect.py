@@ -51,11 +51,9 @@ def test_what_is_stopped_is_paused_for_an_older_kafka_connect(kafka: str, tmp_pa
         "value.converter": STRING,
     }
     name = unique("lines")
-    options = [
-        part for key, value in ({"group.id": group} | topics).items() for part in ("--set", f"{key}={value}")
-    ]
+    settings = {"group.id": group, **topics}
     with (
-        CopycatUp(tmp_path / "copycat", kafka, options=options, environment=on_plain_hosts()) as up,
+        CopycatUp(tmp_path / "copycat", kafka, settings=settings, environment=on_plain_hosts()) as up,
         httpx2.Client(base_url=up.url) as rest,
     ):
         rest.post("/connectors", json={"name": name, "config": config}, timeout=90).raise_for_status()

@@ -44,6 +44,11 @@ def names(group: str) -> dict[str, str]:
     }
 
 
+def set_options(properties: Mapping[str, str]) -> list[str]:
+    """Return the options of `copycat up` that set worker properties."""
+    return [part for key, text in properties.items() for part in ("--set", f"{key}={text}")]
+
+
 class CopycatUp:
     """One `copycat up`, on a broker that is there or on an embedded one of its own."""
 
@@ -67,8 +72,7 @@ class CopycatUp:
         self.port = port or free_ports(1)[0]
         self.said: list[str] = []
         self._bootstrap = bootstrap
-        given = [part for key, text in (settings or {}).items() for part in ("--set", f"{key}={text}")]
-        self._options = (*given, *options)
+        self._options = (*set_options(settings or {}), *options)
         self._environment = {**os.environ, "TERM": "dumb", **(environment or {})}
         self._program = program
         self._process: subprocess.Popen[str] | None = None

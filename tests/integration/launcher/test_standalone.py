@@ -16,6 +16,7 @@ from copycat_launcher.embedded import Copycat
 from copycat_testkit.certificates import Authority
 from copycat_testkit.commands import Commands, wait_gone
 from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.system import set_options
 
 from tests.plain_hosts import on_plain_hosts
 
@@ -191,10 +192,6 @@ def secure_commands(tmp_path: Path) -> Iterator[Commands]:
     running = Commands(tmp_path, on_plain_hosts())
     yield running
     running.close()
-
-
-def set_options(properties: dict[str, str]) -> list[str]:
-    return [part for key, value in properties.items() for part in ("--set", f"{key}={value}")]
 
 
 @pytest.mark.long

@@ -94,7 +94,7 @@ class TableVersion:
     """How far a table is read: the content of a mark."""
 
     version: Version
-    """The version."""
+    """The newest one that is read, or that is being read."""
     done: bool
     """Whether all records up to it are committed; else reading its files has begun."""
 
@@ -123,7 +123,7 @@ class TableTrouble:
     """Why a table cannot be followed any further: the content of a mark, behind what can be read."""
 
     text: str
-    """What users read."""
+    """The error with which the task fails: why, and what to do."""
 
     def is_read(self, offset: SourceOffset | None) -> bool:
         """Return False: it stays until somebody mends it."""

@@ -15,9 +15,9 @@ pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 
 @pytest.mark.parametrize("kind", ["spark_sink", "spark_state"])
 def test_executors_that_are_killed_or_frozen_lose_and_repeat_nothing(kind: str, tmp_path: Path) -> None:
-    with running(tmp_path, kind) as flow:
-        for victim in ("kill executor", "freeze whole worker"):
-            outcome = run(flow, victim, Random(victim))  # noqa: S311 - drawn faults are no secrets
+    with running(tmp_path, [kind]) as flows:
+        for victim in ("kill executors", "freeze whole worker"):
+            outcome = run(flows, victim, Random(victim))  # noqa: S311 - drawn faults are no secrets
             assert not outcome.stuck
             assert outcome.tallies == {kind: Tally()}
-        assert end(flow) == Tally()
+        assert end(flows) == {kind: Tally()}

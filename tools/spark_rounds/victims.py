@@ -26,9 +26,9 @@ def drivers(system: CountedSystem) -> list[psutil.Process]:
     return [each for each in below if "copycat_executor.driverhost" in command_line(each)]
 
 
-def _driver(system: CountedSystem) -> psutil.Process:
+def _drivers(system: CountedSystem) -> list[psutil.Process]:
     wait(lambda: bool(drivers(system)), ANSWER_SECONDS, "there is no driver")
-    return drivers(system)[0]
+    return drivers(system)
 
 
 def _below(process: psutil.Process) -> list[psutil.Process]:
@@ -41,25 +41,27 @@ def _is_java(process: psutil.Process) -> bool:
     return any("java" in word for word in command_line(process)[:1])
 
 
-def _kill_driver(system: CountedSystem, random: Random) -> None:
+def _kill_drivers(system: CountedSystem, random: Random) -> None:
     del random
-    kill([_driver(system)])
+    kill(_drivers(system))
 
 
-def _kill_jvm(system: CountedSystem, random: Random) -> None:
+def _kill_jvms(system: CountedSystem, random: Random) -> None:
     del random
-    kill([each for each in _below(_driver(system)) if _is_java(each)])
+    kill([each for driver in _drivers(system) for each in _below(driver) if _is_java(each)])
 
 
-def _kill_python_worker(system: CountedSystem, random: Random) -> None:
-    forked = [each for each in _below(_driver(system)) if not _is_java(each)]
-    kill(random.sample(forked, min(1, len(forked))))
+def _kill_python_workers(system: CountedSystem, random: Random) -> None:
+    """Kill one that Spark forked, below each driver: one slot ends, others go on."""
+    for driver in _drivers(system):
+        forked = [each for each in _below(driver) if not _is_java(each)]
+        kill(random.sample(forked, min(1, len(forked))))
 
 
-def _kill_executor(system: CountedSystem, random: Random) -> None:
+def _kill_executors(system: CountedSystem, random: Random) -> None:
     del random
-    driver = _driver(system)
-    kill([each for each in driver.parents() if each in system.up.processes("executor")])
+    above = {each for driver in _drivers(system) for each in driver.parents()}
+    kill([each for each in system.up.processes("executor") if each in above])
 
 
 def _kill_broker(system: CountedSystem, random: Random) -> None:
@@ -67,34 +69,34 @@ def _kill_broker(system: CountedSystem, random: Random) -> None:
         time.sleep(random.uniform(0, AWAY_SECONDS))  # the fault is that it is away
 
 
-def _freeze_driver(system: CountedSystem, random: Random) -> None:
-    """Stop the driver, with or without what is below it, until its executor has given it up."""
-    driver = _driver(system)
-    below = _below(driver) if random.random() < 0.5 else []
-    with frozen([driver, *below]):
-        wait(lambda: not lives(driver), ANSWER_SECONDS, "a frozen driver is not given up")
+def _freeze_drivers(system: CountedSystem, random: Random) -> None:
+    """Stop the drivers, with or without what is below them, until their executors have given them up."""
+    found = _drivers(system)
+    below = [each for driver in found for each in _below(driver)] if random.random() < 0.5 else []
+    with frozen([*found, *below]):
+        wait(lambda: not any(map(lives, found)), ANSWER_SECONDS, "a frozen driver is not given up")
 
 
 def _freeze_worker(system: CountedSystem, random: Random) -> None:
-    """Stop a whole worker until another has its task; then it goes on, unaware of that."""
-    del random
-    driver = _driver(system)
+    """Stop a whole worker until the other has a driver more; then it goes on, unaware of that."""
+    driver = random.choice(_drivers(system))
     worker = next(each for each in system.workers() if driver in each)
+    others = [each for each in drivers(system) if each not in worker]
     with frozen(worker):
         wait(
-            lambda: any(each not in worker for each in drivers(system)),
+            lambda: any(each not in worker and each not in others for each in drivers(system)),
             ANSWER_SECONDS,
-            "no other worker has a driver",
+            "no other worker has another driver",
         )
         time.sleep(AWAY_SECONDS)  # the fault is that the new one works already
 
 
 VICTIMS: Final[Mapping[str, Strike]] = {
-    "kill driver": _kill_driver,
-    "kill the driver's JVM": _kill_jvm,
-    "kill Python worker": _kill_python_worker,
-    "kill executor": _kill_executor,
+    "kill drivers": _kill_drivers,
+    "kill the drivers' JVMs": _kill_jvms,
+    "kill Python workers": _kill_python_workers,
+    "kill executors": _kill_executors,
     "kill broker": _kill_broker,
-    "freeze driver": _freeze_driver,
+    "freeze drivers": _freeze_drivers,
     "freeze whole worker": _freeze_worker,
 }

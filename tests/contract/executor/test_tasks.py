@@ -353,6 +353,10 @@ async def test_drivers_start_one_after_the_other() -> None:
             it.scheduler.assign(it.worker, connector, 0)
         await it.until(lambda: len(it.status.troubles) == 2, "both say that they wait")
         assert len(it.drivers.waiting) == 1
+        assert sorted(each.text.partition(":")[0] for each in it.status.troubles) == [
+            "a driver of Spark",
+            "its driver of Spark, which takes some seconds to start",
+        ]
         it.drivers.launch_waiting()
         for connector in ("lake", "sea"):
             await it.status_is("RUNNING", connector, 0)
@@ -365,6 +369,6 @@ async def test_a_task_without_a_driver_waits_and_says_for_what() -> None:
         it.scheduler.assign(it.worker, "sea", 0)
         await it.until(lambda: any(told.connector == "sea" for told in it.status.troubles), "it waits")
         (told,) = it.status.troubles
-        assert "spark.drivers.max" in told.text
+        assert "runs as many already as its property spark.drivers.max says" in told.text
         it.config.delete("lake")
         await it.status_is("RUNNING", "sea", 0)

@@ -271,7 +271,7 @@ def key(name: str) -> dict[str, Any]:
         "required": KEYS.get(name, False),
         "importance": "HIGH",
         "default_value": None,
-        "documentation": f"What {name} is, e.g. this. And more.",
+        "documentation": f"What {name} is, e.g. this ... such. And more.",
         "group": None,
         "width": "NONE",
         "display_name": name,

@@ -125,7 +125,7 @@ def test_used_topics_are_shown_and_forgotten(run: Run, connect: FakeConnect) -> 
 def test_plugins_are_listed_by_the_name_a_configuration_may_use(run: Run) -> None:
     assert "FileStreamSource  source  4.4.0" in run("plugins").stdout
     keys = run("plugins", "FileStreamSource").stdout
-    assert "topic *            STRING             What topic is, e.g. this" in keys
+    assert "topic *            STRING             What topic is, e.g. this ... such" in keys
     unknown = run("plugins", "FileStreamSorce")
     assert unknown.exit_code == 3
     assert "FileStreamSource" in unknown.stderr.partition("Names like it: ")[2]

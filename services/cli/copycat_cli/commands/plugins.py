@@ -26,7 +26,7 @@ from copycat_cli.packages.record import PackageRecord, read_source, record_folde
 from copycat_cli.session import CommandSession
 
 #: After the first sentence of what is said of a key.
-_SENTENCE_END: Final = re.compile(r"(?<!e\.g)\. |\n")
+_SENTENCE_END: Final = re.compile(r"(?<!e\.g)(?<!\.)\. (?=[A-Z])|\n")
 RESTART = (
     "Copycat loads plugins when it starts: stop and start it again "
     "(on several machines: add it on each, then restart each)"

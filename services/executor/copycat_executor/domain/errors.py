@@ -98,6 +98,8 @@ class NoSlotError(ConnectError):
     """Every slot of this worker is taken by tasks that share with nobody."""
 
     def __init__(self, task: Instance, isolation: str, slots: int) -> None:
+        self.slots = slots
+        """How many there are."""
         super().__init__(
             f"Task {task} (isolation={isolation}) finds no free slot: all {slots} slots of this worker are "
             "taken by tasks that share with nobody. Add a worker, raise N in spark.master=local[N], or relax "

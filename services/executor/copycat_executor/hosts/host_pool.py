@@ -192,9 +192,9 @@ class HostPool:
         return None if host.gone.is_set() else host
 
     @property
-    def slots(self) -> int:
-        """The most hosts at a time."""
-        return self._rules.slots
+    def is_full(self) -> bool:
+        """Whether there are as many hosts as there may be."""
+        return len(self._hosts) >= self._rules.slots
 
     def has_host(self, task: Instance) -> bool:
         """Return whether a task has its place in a host, which may not have attached yet."""

@@ -65,8 +65,13 @@ class HostPools:
             try:
                 return await self._drivers.place(task, Isolation.TASK, alone=False, foremost=False)
             except NoSlotError as error:
-                raise NoDriverError(task, self._drivers.slots) from error
+                raise NoDriverError(task, error.slots) from error
         return await self._hosts.place(task, Isolation.of(connector), alone=alone, foremost=foremost)
+
+    @property
+    def has_all_drivers(self) -> bool:
+        """Whether there are as many drivers as there may be."""
+        return self._drivers.is_full
 
     def has_host(self, task: Instance) -> bool:
         """Return whether a task has its place in a host, which may not have attached yet."""

@@ -198,14 +198,23 @@ class TaskStarts:
     def _what_it_waits_for(self, start: TaskStart) -> str:
         placed = self._hosts.has_host(start.instance)
         if self._hosts.needs_driver(start.wanted.connector_config):
-            turn = "a driver of Spark: this worker starts one at a time, and no more than spark.drivers.max"
-            return "its driver of Spark, which takes some seconds to start" if placed else turn
+            return self._what_driver_it_waits_for(placed)
         if not placed:
             return "a task host, for all slots of this worker are taken (spark.master, spark.cores.max)"
         return (
             f"a place on Spark ({self._master}): its task host was launched, and Spark has not started it. "
             "Are there Spark workers with a free core, and the memory that spark.executor.memory names?"
         )
+
+    def _what_driver_it_waits_for(self, placed: bool) -> str:
+        if placed:
+            return "its driver of Spark, which takes some seconds to start"
+        if self._hosts.has_all_drivers:
+            return (
+                "a driver of Spark: this worker runs as many already as its property spark.drivers.max says. "
+                "Raise it, add a worker, or stop another connector that Spark runs"
+            )
+        return "a driver of Spark: this worker starts one at a time, and another one starts now"
 
     def _order(self, start: TaskStart, positions: list[types_pb2.TopicPartitionOffset]) -> pb.StartTask:
         wanted, running = start.wanted, start.run.running

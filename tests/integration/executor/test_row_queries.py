@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +129,12 @@ def selected(rows: DataFrame, query: RowQuery, *, repeatable: bool = True) -> li
     found = RowQueries().select(rows, query, repeatable=repeatable)
     shown: list[dict[str, Any]] = found.toArrow().to_pylist()
     return shown
+
+
+def test_spark_looks_for_data_sources_with_the_python_of_this_process(spark: Spark) -> None:
+    jvm: Any = spark.context._jvm
+    utils = getattr(jvm.org.apache.spark.api.python, "PythonUtils$")
+    assert getattr(utils, "MODULE$").defaultPythonExec() == sys.executable
 
 
 @pytest.mark.parametrize("sql", REFUSED)

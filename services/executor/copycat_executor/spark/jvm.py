@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -36,6 +37,8 @@ class SparkJvm:
             **os.environ,
             "SPARK_HOME": str(spark_home()),
             "SPARK_CONNECT_MODE": "0",
+            # Where Spark itself looks for Python data sources; without it that is whatever `python3` is.
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
         }
         # No preexec_fn: without one the child starts by vfork, which is safe beside running threads.

@@ -75,7 +75,7 @@ class FeedsTopic(Flow):
     def put(self, numbers: range) -> None:
         """Write records, each once."""
         servers = self.system.broker.bootstrap
-        producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
+        producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 2})
         for number in numbers:
             value = json.dumps({"schema": _SCHEMA, "payload": {"id": number}})
             producer.produce(f"in-{self.name}", value, partition=number % PARTITIONS)

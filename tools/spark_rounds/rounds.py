@@ -22,7 +22,7 @@ from copycat_testkit.system import SHORT_LIVED_DRIVERS
 from tools.crash_matrix.forgotten import Forgotten, abort_forgotten
 from tools.crash_matrix.rounds import Case, Outcome
 from tools.crash_matrix.system import INTERNAL_TOPICS, SETTINGS
-from tools.spark_rounds.flows import EXACTLY_ONCE, FLOWS, PARTITIONS
+from tools.spark_rounds.flows import EXACTLY_ONCE, FLOWS, NUMBERS, PARTITIONS
 from tools.spark_rounds.victims import ANSWER_SECONDS, VICTIMS
 
 #: What a driver commits takes about that long.
@@ -112,29 +112,39 @@ def rounds(flows: Flows, count: int, random: Random) -> Iterator[Outcome]:
 def run(flows: Flows, victim: str, random: Random) -> Outcome:
     """Feed, strike, and wait until all has arrived; connectors that are stuck are restarted."""
     before, system = flows.tallies(), flows.system
+    stuck, forgotten, began = "", list[Forgotten](), time.monotonic()
+    moment = "before records flowed"
+    try:
+        moment = _strike_point(flows, random)
+        began = time.monotonic()
+        VICTIMS[victim](system, random)
+        flows.wait_for_all(AGAIN_SECONDS)
+        wait(system.whole, AGAIN_SECONDS, "a service stayed away")
+    except TimeoutError as error:
+        topics = (*INTERNAL_TOPICS, *(flow.name for flow in flows.each))
+        forgotten = abort_forgotten(system.broker.bootstrap, topics)
+        if not forgotten:
+            stuck = "\n".join([str(error), *system.failures()])
+            for flow in flows.each:
+                system.ask("POST", f"/connectors/{flow.name}/restart?includeTasks=true")
+        flows.wait_for_all(AGAIN_SECONDS)
+    seconds = time.monotonic() - began
+    tallies = {name: tally.since(before[name]) for name, tally in flows.tallies().items()}
+    return Outcome(Case(victim, moment), seconds, tallies, stuck, forgotten)
+
+
+def _strike_point(flows: Flows, random: Random) -> str:
+    """Feed, and wait until a flow has committed some of it, or a moment longer; returns when that is."""
+    first = random.choice(flows.each)
+    left = first.tally().lost + NUMBERS
     flows.feed()
-    first = random.choice(flows.each)  # its records flow for certain when it strikes
-    left = first.tally().lost
     flowing = f"no numbers flow ({first.name})"
     wait(lambda: first.tally().lost < left, ANSWER_SECONDS, flowing, every=COMMIT_LOOK_SECONDS)
     # At once is between the commits of two slots; otherwise the point at which it strikes is drawn by lot.
     delay = random.choice((0.0, random.uniform(0, MOST_DELAY_SECONDS)))
     time.sleep(delay)
-    moment = (
-        f"{delay:.1f} s after a commit of {first.name}, to come: {', '.join(flows.unfinished()) or 'nothing'}"
-    )
-    stuck, forgotten, began = "", list[Forgotten](), time.monotonic()
-    try:
-        VICTIMS[victim](system, random)
-        forgotten = _wait_whole(flows)
-    except TimeoutError as error:
-        stuck = "\n".join([str(error), *system.failures()])
-        for flow in flows.each:
-            system.ask("POST", f"/connectors/{flow.name}/restart?includeTasks=true")
-        flows.wait_for_all(AGAIN_SECONDS)
-    seconds = time.monotonic() - began
-    tallies = {name: tally.since(before[name]) for name, tally in flows.tallies().items()}
-    return Outcome(Case(victim, moment), seconds, tallies, stuck, forgotten)
+    to_come = ", ".join(flows.unfinished()) or "nothing"
+    return f"{delay:.1f} s after a commit of {first.name}, to come: {to_come}"
 
 
 def end(flows: Flows) -> Mapping[str, Tally]:
@@ -145,19 +155,6 @@ def end(flows: Flows) -> Mapping[str, Tally]:
     wait(lambda: not _runs(system), AGAIN_SECONDS, "a task did not end")
     wait(system.reader.at_end, AGAIN_SECONDS, "the topics could not be read to their ends")
     return {name: tally.since(before[name]) for name, tally in flows.tallies().items()}
-
-
-def _wait_whole(flows: Flows) -> list[Forgotten]:
-    """Wait until all has arrived and every service answers; returns what Kafka had forgotten."""
-    forgotten = list[Forgotten]()
-    try:
-        flows.wait_for_all(AGAIN_SECONDS)
-    except TimeoutError:
-        topics = (*INTERNAL_TOPICS, *(flow.name for flow in flows.each))
-        forgotten = abort_forgotten(flows.system.broker.bootstrap, topics)
-        flows.wait_for_all(AGAIN_SECONDS if forgotten else 0)
-    wait(flows.system.whole, AGAIN_SECONDS, "a service stayed away")
-    return forgotten
 
 
 def _runs(system: CountedSystem) -> bool:

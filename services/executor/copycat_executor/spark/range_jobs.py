@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from copycat_executor.spark.launcher import spark_reason
-from copycat_executor.spark.session import Spark
+from copycat_executor.spark.session import TaggedJobs
 
 
 class ShareWork(Protocol):
@@ -23,11 +23,8 @@ class JobLostError(Exception):
     """A job ended without its reports, since a partition was lost or it was cancelled."""
 
 
-class RangeJobs:
+class RangeJobs(TaggedJobs):
     """Runs jobs, each cancelled by its tag."""
-
-    def __init__(self, spark: Spark) -> None:
-        self._spark = spark
 
     def run(self, works: Sequence[ShareWork], tag: str) -> list[bytes]:
         """Have each work done in a partition of its own, and return the reports in order; blocks.
@@ -36,19 +33,13 @@ class RangeJobs:
             JobLostError: The job failed or was cancelled.
         """
         context = self._spark.context
-        context.addJobTag(tag)
-        try:
-            reports: list[bytes] = context.parallelize(works, len(works)).map(_report_of).collect()
-        except (PySparkException, Py4JError, OSError) as error:
-            self._spark.look()
-            raise JobLostError(spark_reason(error)) from error
-        finally:
-            context.removeJobTag(tag)
+        with self.tagged(tag):
+            try:
+                reports: list[bytes] = context.parallelize(works, len(works)).map(_report_of).collect()
+            except (PySparkException, Py4JError, OSError) as error:
+                self._spark.look()
+                raise JobLostError(spark_reason(error)) from error
         return reports
-
-    def cancel(self, tag: str) -> None:
-        """End the jobs of a tag, and the processes of their partitions."""
-        self._spark.context.cancelJobsWithTag(tag)
 
 
 def _report_of(work: ShareWork) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, Final
 
@@ -107,6 +107,27 @@ class Spark:
             SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
             SparkContext._active_spark_context = None  # noqa: SLF001
             self.jvm.stop(seconds)
+
+
+class TaggedJobs:
+    """Jobs of a context, which other threads cancel by a tag."""
+
+    def __init__(self, spark: Spark) -> None:
+        self._spark = spark
+
+    @contextmanager
+    def tagged(self, tag: str) -> Iterator[None]:
+        """Give a tag to the jobs of this thread."""
+        context = self._spark.context
+        context.addJobTag(tag)
+        try:
+            yield
+        finally:
+            context.removeJobTag(tag)
+
+    def cancel(self, tag: str) -> None:
+        """End the jobs of a tag, and the processes of their partitions."""
+        self._spark.context.cancelJobsWithTag(tag)
 
 
 def start_spark(properties: Mapping[str, str]) -> Spark:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.query_plans import check_repeatable, check_state_query
-from copycat_executor.spark.session import Spark
+from copycat_executor.spark.session import Spark, TaggedJobs
 from copycat_executor.spark.unit_jobs import REPORT_COLUMNS, UnitLostError, Work, map_arrow, report_row
 
 _ROCKS_DB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -46,11 +46,11 @@ class QuerySettings:
     """Between the beginnings of two batches."""
 
 
-class StateQueries:
+class StateQueries(TaggedJobs):
     """Runs the query of a driver, and jobs with what its batches give."""
 
     def __init__(self, spark: Spark) -> None:
-        self._spark = spark
+        super().__init__(spark)
         self._query: Any = None
 
     def state_folders(self, address: str) -> StateFolders:
@@ -102,12 +102,8 @@ class StateQueries:
         Raises:
             RetriableError: That cannot be read now.
         """
-        context = self._spark.context
-        context.addJobTag(tag)
-        try:
+        with self.tagged(tag):
             return read(self._spark.session)
-        finally:
-            context.removeJobTag(tag)
 
     def ended(self) -> str | None:
         """Return why the query has ended by itself; None while it runs."""
@@ -129,27 +125,20 @@ class StateQueries:
             ConnectError: The rows are not divided like the state.
             UnitLostError: The job failed or was cancelled.
         """
-        context = self._spark.context
-        context.addJobTag(tag)
-        try:
-            parts = rows.rdd.getNumPartitions()
-            if parts != len(works):
-                raise ConnectError(
-                    f"The query gives its rows in {parts} parts, and state.partitions is {len(works)}: a "
-                    "state keeps its first number; and a query without GROUP BY, DISTINCT or a join of "
-                    "topics has no state: leave state.url out"
-                )
-            found = map_arrow(rows, _InSlots(tuple(works)), REPORT_COLUMNS).collect()
-        except (PySparkException, Py4JError, OSError) as error:
-            self._spark.look()
-            raise UnitLostError(spark_reason(error)) from error
-        finally:
-            context.removeJobTag(tag)
+        with self.tagged(tag):
+            try:
+                parts = rows.rdd.getNumPartitions()
+                if parts != len(works):
+                    raise ConnectError(
+                        f"The query gives its rows in {parts} parts, and state.partitions is {len(works)}: a "
+                        "state keeps its first number; and a query without GROUP BY, DISTINCT or a join of "
+                        "topics has no state: leave state.url out"
+                    )
+                found = map_arrow(rows, _InSlots(tuple(works)), REPORT_COLUMNS).collect()
+            except (PySparkException, Py4JError, OSError) as error:
+                self._spark.look()
+                raise UnitLostError(spark_reason(error)) from error
         return [bytes(each[0]) for each in found]
-
-    def cancel(self, tag: str) -> None:
-        """End the jobs of a tag, and the processes of their partitions."""
-        self._spark.context.cancelJobsWithTag(tag)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pyspark.util import PythonEvalType
 
 from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.query_plans import check_analysed, dataset, over_rows, parse_rows_query
-from copycat_executor.spark.session import Spark
+from copycat_executor.spark.session import Spark, TaggedJobs
 
 _REPORT: Final = "report"
 REPORT_COLUMNS: Final = StructType([StructField(_REPORT, BinaryType())])
@@ -43,11 +43,11 @@ class UnitLostError(Exception):
     """A partition ended without a report: only the offsets say what it has committed."""
 
 
-class UnitJobs:
+class UnitJobs(TaggedJobs):
     """Runs jobs from several threads, each cancelled by its tag."""
 
     def __init__(self, spark: Spark) -> None:
-        self._spark = spark
+        super().__init__(spark)
         self._queries = RowQueries()
 
     @property
@@ -76,9 +76,7 @@ class UnitJobs:
             ConnectError: Spark refuses to read it.
             UnitLostError: The job failed or was cancelled.
         """
-        context = self._spark.context
-        context.addJobTag(tag)
-        try:
+        with self.tagged(tag):
             try:
                 read, work = begin()
                 if read is None:
@@ -96,15 +94,9 @@ class UnitJobs:
             except (PySparkException, Py4JError, OSError) as error:
                 self._spark.look()
                 raise UnitLostError(spark_reason(error)) from error
-        finally:
-            context.removeJobTag(tag)
         if len(found) != 1:
             raise UnitLostError(f"Spark ran {len(found)} partitions where one was asked for")
         return bytes(found[0][0])
-
-    def cancel(self, tag: str) -> None:
-        """End the jobs of a tag, and the processes of their partitions."""
-        self._spark.context.cancelJobsWithTag(tag)
 
 
 def map_arrow(

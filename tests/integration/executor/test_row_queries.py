@@ -21,6 +21,8 @@ from copycat_objects.spark_query.held_tables import HeldTables
 from copycat_objects.spark_query.side_tables import side_tables
 from copycat_testkit.system import SHORT_LIVED_DRIVERS
 from deltalake import write_deltalake
+from pyiceberg.catalog import load_catalog
+from pyiceberg.types import StringType
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
@@ -331,6 +333,38 @@ def test_tables_of_each_format_are_held_as_they_were_when_they_were_last_read(
     with pytest.raises(RetriableError, match="The table jdbc") as refused:
         HeldTables(side_tables(["jdbc"], {**jdbc(config), **secret}), 60).renew(session)
     assert "sesame" not in "".join(traceback.format_exception(refused.value))
+
+
+def test_a_table_of_iceberg_is_held_with_the_columns_and_rows_of_its_newest_snapshot(
+    spark: Spark, tmp_path: Path
+) -> None:
+    session, uri = spark.session, f"sqlite:///{tmp_path}/catalog.db"
+    given = {"url": f"file://{tmp_path}/t", "iceberg.table": "shop.t", "iceberg.catalog.uri": uri}
+    config = {f"table.t.{key}": value for key, value in {"format": "iceberg", **given}.items()}
+    held = HeldTables(side_tables(["t"], config), 60)
+    with pytest.raises(RetriableError, match=r"There is no table shop\.t yet"):
+        held.keep(session)
+    catalog = load_catalog("default", type="sql", uri=uri)
+    catalog.create_namespace("shop")
+    columns = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    table = catalog.create_table("shop.t", columns, location=f"file://{tmp_path}/t")
+    held.keep(session)
+    assert session.table("t").columns == ["id", "name"]
+    assert session.table("t").count() == 0
+    table.append(pa.table({"id": [1, 2], "name": ["a b", None]}))
+    with table.update_schema() as change:
+        change.rename_column("name", "called").add_column("word", StringType())
+    table.append(pa.table({"id": [3], "called": ["c"], "word": ["w"]}))
+    assert held.renew(session)
+    assert not held.renew(session)
+    now = session.table("t")
+    assert now.columns == ["id", "called", "word"]
+    expected = [(1, "a b", None), (2, None, None), (3, "c", "w")]
+    assert sorted((*row,) for row in now.collect()) == expected
+    table.delete("id = 1")
+    assert held.renew(session)
+    assert session.table("t").count() == 2
+    held.close()
 
 
 def jdbc(config: dict[str, str]) -> dict[str, str]:

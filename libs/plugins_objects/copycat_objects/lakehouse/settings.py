@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Final
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, MEDIUM, Password, one_of
+from copycat_connect.config import HIGH, MEDIUM, ConfigDef, Password, one_of
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import Settings, key, taken_from
 from copycat_connect.errors import ConfigError
@@ -82,7 +83,20 @@ class CatalogSettings(Settings):
     )
     properties: Mapping[str, str] = taken_from(_properties)
 
-    def check(self) -> None:
+    @classmethod
+    def below(cls, prefix: str, config: Config) -> CatalogSettings:
+        """Return the settings of a configuration that has them with a prefix before their names.
+
+        Raises:
+            ConfigError: A value is wrong.
+        """
+        keys = cls.config_def().keys
+        named = ConfigDef(*(replace(each, name=f"{prefix}{name}") for name, each in keys.items()))
+        parsed = named.parse(config)
+        bare = {name.removeprefix(prefix): text for name, text in config.items() if name.startswith(prefix)}
+        return cls.from_parsed({name: parsed[f"{prefix}{name}"] for name in keys}, bare)
+
+    def check(self, prefix: str = "") -> None:
         """Accept settings that name a table and a catalog, if what reads catalogs is here.
 
         Raises:
@@ -90,11 +104,11 @@ class CatalogSettings(Settings):
         """
         for name, value in ((ICEBERG_TABLE, self.table), (CATALOG_URI, self.properties.get("uri"))):
             if not value:
-                raise ConfigError(f"format={ICEBERG} needs {name}", key=name)
-        need_package(ICEBERG, "pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'")
+                raise ConfigError(f"{prefix}format={ICEBERG} needs {prefix}{name}", key=f"{prefix}{name}")
+        need_package(ICEBERG, "pyiceberg", "'pyiceberg[pyarrow,sql-sqlite]'", f"{prefix}format")
 
 
-def need_package(format_: str, package: str, installed: str) -> None:
+def need_package(format_: str, package: str, installed: str, key: str = "format") -> None:
     """Accept a format of tables if this worker has its Python package, which pip knows as `installed`.
 
     Raises:
@@ -102,7 +116,7 @@ def need_package(format_: str, package: str, installed: str) -> None:
     """
     if find_spec(package) is None:
         raise ConfigError(
-            f"Invalid value {format_} for configuration format: this worker does not have the Python package "
+            f"Invalid value {format_} for configuration {key}: this worker does not have the Python package "
             f"{package}, which reads and commits such tables; install it (pip install {installed})",
-            key="format",
+            key=key,
         )

@@ -16,12 +16,11 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
-from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.errors import ConnectError
 
 from copycat_objects.source.choice import Picked, Rank
 from copycat_objects.spark.databases import quoted
-from copycat_objects.spark.followed_tables import FollowedTable, TableFile, constant
-from copycat_objects.spark.placed_rows import literal_path
+from copycat_objects.spark.followed_tables import FileColumns, FollowedTable, TableFile, constant
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
 
@@ -45,6 +44,7 @@ _READABLE: Final = frozenset(
     {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
 )
 _MAPPING: Final = "delta.columnMapping.mode"
+_NO_COLUMNS: Final = "has no columns in its log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,16 @@ class DeltaTable(FollowedTable):
         """Return the newest version that the log has; see the port."""
         commits, checkpoints = self._log()
         return max((*commits, *checkpoints), default=None)
+
+    def whole(self) -> tuple[str, list[TableFile]] | None:
+        """Go through the log up to the newest version; see the port."""
+        version = self.newest()
+        if version is None:
+            return None
+        files = self.begin(version)
+        if self._columns is None:
+            raise self._refused(_NO_COLUMNS)
+        return self._columns.schema, files
 
     def begin(self, version: int) -> list[TableFile]:
         """Go through the log up to a version; see the port."""
@@ -117,35 +127,12 @@ class DeltaTable(FollowedTable):
         self._version = version
         return version, [] if is_change else [self._found(each) for each in added]
 
-    def columns_of(self, file: TableFile) -> tuple[str, list[str]]:
+    def columns_of(self, file: TableFile) -> FileColumns:
         """Return those of the log: the names of columns are those in the files; see the port."""
         return table_columns(file.columns, file.values)
 
     def close(self) -> None:
         """Do nothing: the store has the log, too."""
-
-    def frame(self, session: Any) -> Any:  # noqa: ANN401 - PySpark's
-        """Return all rows of the newest version as a DataFrame.
-
-        Raises:
-            RetriableError: There is no table yet, or it cannot be reached now.
-            ConnectError: The table cannot be read.
-        """
-        version = self.newest()
-        if version is None:
-            raise RetriableError(f"There is no Delta table {self.name} yet")
-        alike: dict[tuple[str | None, ...], list[str]] = {}
-        for found in self.begin(version):
-            address = f"{self._store.name.rstrip('/')}/{found.file.path}"
-            alike.setdefault(found.values, []).append(literal_path(address))
-        assert self._columns is not None  # without it no file is found
-        whole = type(session.range(0).schema)
-        rows = session.createDataFrame([], whole.fromJson(json.loads(self._columns.schema)))
-        for values, addresses in alike.items():
-            schema, columns = table_columns(self._columns, values)
-            files = session.read.schema(whole.fromJson(json.loads(schema))).parquet(*addresses)
-            rows = rows.union(files.selectExpr(*columns))
-        return rows
 
     def _path(self, name: str) -> str:
         return "/".join(filter(None, (self._folder, _LOG, name)))
@@ -210,7 +197,7 @@ class DeltaTable(FollowedTable):
         if path.startswith("/") or "://" in path:
             raise self._refused(f"has files outside of its folder, such as {path}")
         if self._columns is None:
-            raise self._refused("has no columns in its log")
+            raise self._refused(_NO_COLUMNS)
         place = checked("/".join(filter(None, (self._folder, path))))
         values = added.get("partitionValues") or {}
         return TableFile(
@@ -232,8 +219,8 @@ class DeltaTable(FollowedTable):
 
 
 @lru_cache(maxsize=1000)
-def table_columns(columns: TableColumns, values: tuple[str | None, ...]) -> tuple[str, list[str]]:
-    """Return what Spark reads a file of a table with: the JSON of the file's own columns, and all as SQL."""
+def table_columns(columns: TableColumns, values: tuple[str | None, ...]) -> FileColumns:
+    """Return what Spark reads a file of a table with."""
     schema = json.loads(columns.schema)
     given = dict(zip(columns.partitions, values, strict=True))
     own = [field for field in schema["fields"] if field["name"] not in given]
@@ -244,4 +231,4 @@ def table_columns(columns: TableColumns, values: tuple[str | None, ...]) -> tupl
             sql.append(f"{constant(given[field['name']], field['type'])} AS {name}")
         else:
             sql.append(name)
-    return json.dumps({**schema, "fields": own}), sql
+    return json.dumps({**schema, "fields": own}), tuple(sql)

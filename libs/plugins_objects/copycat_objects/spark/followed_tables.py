@@ -24,6 +24,8 @@ VERSION, SNAPSHOT = "version", "snapshot"
 """Keys of the source offset of a table, beside whether it is done."""
 Version = int | str
 """Of Delta Lake the number of a version; of Iceberg the id of a snapshot, as a text."""
+FileColumns = tuple[str, tuple[str, ...]]
+"""What Spark reads a file with: the JSON of the file's own columns, and all of the table as SQL of these."""
 #: Files of later versions that are planned at once.
 _FILES_AT_ONCE: Final = 10_000
 
@@ -57,6 +59,13 @@ class FollowedTable(Protocol):
     def newest(self) -> Version | None:
         """Return the newest version; None where there is no table yet."""
 
+    def whole(self) -> tuple[str, list[TableFile]] | None:
+        """Return the columns that the table has now, as JSON of Spark's, and all files; None without a table.
+
+        Raises:
+            ConnectError: The table cannot be read.
+        """
+
     def begin(self, version: Any) -> list[TableFile]:  # noqa: ANN401 - of its own kind
         """Return all files of a version, and follow the table from there.
 
@@ -78,8 +87,8 @@ class FollowedTable(Protocol):
             ConnectError: The table does not have it any more, cannot be read, or rows were changed.
         """
 
-    def columns_of(self, file: TableFile) -> tuple[str, list[str]]:
-        """Return what Spark reads a file with: the JSON of the file's own columns, and all as SQL of these.
+    def columns_of(self, file: TableFile) -> FileColumns:
+        """Return what Spark reads a file with.
 
         Raises:
             ConnectError: The file cannot be read as the table's columns.

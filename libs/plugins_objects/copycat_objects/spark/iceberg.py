@@ -27,8 +27,8 @@ from pyiceberg.types import IcebergType
 
 from copycat_objects.lakehouse.catalog import CatalogTable, failures
 from copycat_objects.source.choice import Picked, Rank
-from copycat_objects.spark.followed_tables import FollowedTable, TableFile
-from copycat_objects.spark.iceberg_columns import IcebergColumns, spark_columns, text_of
+from copycat_objects.spark.followed_tables import FileColumns, FollowedTable, TableFile
+from copycat_objects.spark.iceberg_columns import IcebergColumns, spark_columns, table_schema, text_of
 from copycat_objects.spark.placed_rows import path_of
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
@@ -71,6 +71,19 @@ class IcebergTable(FollowedTable):
         snapshot = None if table is None else table.current_snapshot()
         return None if snapshot is None else str(snapshot.snapshot_id)
 
+    def whole(self) -> tuple[str, list[TableFile]] | None:
+        """Read the manifests of the newest snapshot, if there is one; see the port."""
+        self.newest()
+        table = self._table
+        if table is None:
+            return None
+        schema, snapshot = table.schema(), table.current_snapshot()
+        try:
+            columns = table_schema(schema)
+        except ConnectError as error:
+            raise ConnectError(f"The table {self.name} cannot be read: {error}") from error
+        return columns, [] if snapshot is None else self._files(table, snapshot, schema.schema_id)
+
     def begin(self, version: str) -> list[TableFile]:
         """Read the manifests of a snapshot; see the port."""
         self._table = None
@@ -80,14 +93,9 @@ class IcebergTable(FollowedTable):
             raise ConnectError(
                 f"The table {self.name} does not have the snapshot {version} any more: {_ANEW}"
             )
-        entries = []
-        for manifest, entry in self._entries(table, snapshot):
-            if manifest.content is ManifestContent.DELETES:
-                raise self._refused("has delete files, so that files have rows that are deleted")
-            entries.append(entry)
-        entries.sort(key=lambda entry: (entry.sequence_number or 0, entry.data_file.file_path))
+        files = self._files(table, snapshot, _schema_of(table, snapshot))
         self._at = snapshot.snapshot_id
-        return [self._found(table, snapshot, entry.data_file) for entry in entries]
+        return files
 
     def go_on(self, version: str) -> None:
         """Note the snapshot; see the port."""
@@ -105,7 +113,7 @@ class IcebergTable(FollowedTable):
         del self._ahead[0]
         return str(self._at), files
 
-    def columns_of(self, file: TableFile) -> tuple[str, list[str]]:
+    def columns_of(self, file: TableFile) -> FileColumns:
         """Look which columns a file has; see the port."""
         stored = file.file
         try:
@@ -156,6 +164,20 @@ class IcebergTable(FollowedTable):
             )
         return found[::-1]
 
+    def _files(self, table: Table, snapshot: Snapshot, schema_id: int) -> list[TableFile]:
+        """Return all files of a snapshot, to be read with the columns of a schema, oldest first.
+
+        Raises:
+            ConnectError: They cannot be read.
+        """
+        entries = []
+        for manifest, entry in self._entries(table, snapshot):
+            if manifest.content is ManifestContent.DELETES:
+                raise self._refused("has delete files, so that files have rows that are deleted")
+            entries.append(entry)
+        entries.sort(key=lambda entry: (entry.sequence_number or 0, entry.data_file.file_path))
+        return [self._found(table, schema_id, entry.data_file) for entry in entries]
+
     def _added(self, snapshot: Snapshot) -> list[TableFile]:
         """Return the files that a snapshot adds.
 
@@ -177,7 +199,8 @@ class IcebergTable(FollowedTable):
                 f"The snapshot {snapshot.snapshot_id} of {self.name} changes or deletes rows ({name}), which "
                 f"records cannot follow: set iceberg.changes=skip to leave such snapshots out, or {_ANEW}"
             )
-        return [] if is_change else [self._found(table, snapshot, file) for file in added]
+        schema_id = _schema_of(table, snapshot)
+        return [] if is_change else [self._found(table, schema_id, file) for file in added]
 
     def _entries(
         self, table: Table, snapshot: Snapshot, *, only_own: bool = False
@@ -190,7 +213,7 @@ class IcebergTable(FollowedTable):
                 for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=not only_own):
                     yield manifest, entry
 
-    def _found(self, table: Table, snapshot: Snapshot, file: DataFile) -> TableFile:
+    def _found(self, table: Table, schema_id: int, file: DataFile) -> TableFile:
         """Return a file as a unit has it.
 
         Raises:
@@ -200,7 +223,7 @@ class IcebergTable(FollowedTable):
             raise self._refused(f"has files of the format {file.file_format}")
         if file.key_metadata is not None:
             raise self._refused("has encrypted files")
-        columns, divided = self._columns(table, snapshot, file.spec_id)
+        columns, divided = self._columns(table, schema_id, file.spec_id)
         path = self._path(file.file_path)
         return TableFile(
             StoredFile(path, file.file_size_in_bytes, 0),
@@ -210,14 +233,13 @@ class IcebergTable(FollowedTable):
         )
 
     def _columns(
-        self, table: Table, snapshot: Snapshot, spec_id: int
+        self, table: Table, schema_id: int, spec_id: int
     ) -> tuple[IcebergColumns, Sequence[tuple[int, IcebergType]]]:
-        """Return the columns of a snapshot, and the places of values of theirs in partitions, with types."""
-        number = table.schema().schema_id if snapshot.schema_id is None else snapshot.schema_id
+        """Return the columns of a schema, and the places of values of theirs in partitions, with types."""
         names = table.properties.get(TableProperties.DEFAULT_NAME_MAPPING)
-        key = (number, spec_id, names)
+        key = (schema_id, spec_id, names)
         if key not in self._known:
-            schema = table.schemas()[number]
+            schema = table.schemas()[schema_id]
             types = {field.field_id: field.field_type for field in schema.fields}
             divided = [
                 (place, each.source_id)
@@ -240,7 +262,7 @@ class IcebergTable(FollowedTable):
         if scheme not in {"", "file"} or not path.startswith(f"{start}/"):
             raise ConnectError(
                 f"The table {self.name} has files outside of {start}, such as {address}: set store.url, and "
-                "prefix, to a folder file:///... that has them all"
+                "prefix, or the url of a table that is joined, to a folder file:///... that has them all"
             )
         return checked(path.removeprefix(path_of(self._store.name)).lstrip("/"))
 
@@ -249,3 +271,8 @@ class IcebergTable(FollowedTable):
             f"The table {self.name} {why}, which is not supported: have an engine of queries rewrite its "
             "data files (rewrite_data_files), or read it by such an engine"
         )
+
+
+def _schema_of(table: Table, snapshot: Snapshot) -> int:
+    """Return the number of the columns that a snapshot was written with."""
+    return table.schema().schema_id if snapshot.schema_id is None else snapshot.schema_id

@@ -41,7 +41,7 @@ from pyiceberg.types import (
 )
 
 from copycat_objects.spark.databases import quoted
-from copycat_objects.spark.followed_tables import constant
+from copycat_objects.spark.followed_tables import FileColumns, constant
 
 #: Where Arrow keeps the number that a Parquet file gives to a column.
 _NUMBER: Final = b"PARQUET:field_id"
@@ -88,10 +88,8 @@ class _Found:
     """The names of its parts; empty where they have numbers."""
 
 
-def spark_columns(
-    columns: IcebergColumns, values: Sequence[str | None], file: pa.Schema
-) -> tuple[str, list[str]]:
-    """Return what Spark reads a file with: the JSON of the file's own columns, and all of the table as SQL.
+def spark_columns(columns: IcebergColumns, values: Sequence[str | None], file: pa.Schema) -> FileColumns:
+    """Return what Spark reads a file with.
 
     Args:
         columns: Those of the table.
@@ -121,7 +119,18 @@ def spark_columns(
         own.append(_part(found.field.name, read))
         here = quoted(found.field.name)
         sql.append(name if (here, _sql(read)) == (name, kind) else f"CAST({here} AS {kind}) AS {name}")
-    return json.dumps({"type": "struct", "fields": own}), sql
+    return json.dumps(_struct(own)), tuple(sql)
+
+
+def table_schema(schema: Schema) -> str:
+    """Return the columns of a table as the JSON of Spark's.
+
+    Raises:
+        ConnectError: Spark has nothing for the type of a column.
+    """
+    return json.dumps(
+        _struct([_part(each.name, _kind(each.field_type, each.name)) for each in schema.fields])
+    )
 
 
 def text_of(type_: IcebergType, value: Any) -> str | None:  # noqa: ANN401 - as its type has it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -23,7 +22,6 @@ from copycat_objects.source.choice import StoreFileChoice, StoreListing
 from copycat_objects.source.positions import is_done, offset_at, place_in
 from copycat_objects.spark.connector import open_files
 from copycat_objects.spark.databases import DatabaseRanges
-from copycat_objects.spark.delta import DeltaTable
 from copycat_objects.spark.followed_tables import FollowedTable, TableTrouble, TableUnits
 from copycat_objects.spark.key_ranges import KeyLook
 from copycat_objects.spark.placed_rows import (
@@ -39,6 +37,7 @@ from copycat_objects.spark.placed_rows import (
 )
 from copycat_objects.spark.python_sources import PythonSource
 from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TABLES, TEXT, SparkSourceSettings
+from copycat_objects.spark.table_frames import files_frame, open_table
 from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store
 
@@ -193,17 +192,17 @@ class SparkFilesTask(SparkSourceTask):
         units: Sequence[SparkUnit],
     ) -> tuple[Any, int]:
         """Have Spark read those first files of a table whose columns and partitions are the same."""
-        first = schema, columns = table.columns_of(units[0].content)
-        hidden = f"`{_METADATA}`" not in columns
-        alike = takewhile(lambda unit: table.columns_of(unit.content) == first, units[1:] if hidden else ())
-        count = 1 + sum(1 for _ in alike)
-        own = type(session.range(0).schema).fromJson(json.loads(schema))
-        rows = self._load(session, units[:count], own)
-        if count > 1:
-            return rows.selectExpr(*columns, f"{self._place(f'{_METADATA}.row_index')} AS {PLACE}"), count
-        if self.query is not None and hidden:
-            return rows.selectExpr(*columns, f"{_METADATA}.row_index AS {PLACE}"), 1
-        return rows.selectExpr(*columns), 1
+        columns = table.columns_of(units[0].content)
+        hidden, number = f"`{_METADATA}`" not in columns[1], f"{_METADATA}.row_index"
+        alike = takewhile(lambda unit: table.columns_of(unit.content) == columns, units[1:] if hidden else ())
+        files = [units[0].content, *(unit.content for unit in alike)]
+        place = []
+        if len(files) > 1:
+            place = [f"{self._place(number)} AS {PLACE}"]
+        elif self.query is not None and hidden:
+            place = [f"{number} AS {PLACE}"]
+        options = self._settings.options
+        return files_frame(session, self._store, files, columns, *place, options=options), len(files)
 
     def _place(self, number: str) -> str:
         """Return the expression of a row's place where several files are read, given that of its number."""
@@ -217,8 +216,7 @@ class SparkFilesTask(SparkSourceTask):
         return f"{self._store.name.rstrip('/')}/{unit.content.file.path}"
 
     def _load(self, session: Any, units: Sequence[SparkUnit], schema: Any = None) -> Any:  # noqa: ANN401 - PySpark's
-        kind = PARQUET if self._table is not None else self._settings.format
-        reader = session.read.format(kind).options(**self._settings.options)
+        reader = session.read.format(self._settings.format).options(**self._settings.options)
         paths = [literal_path(self._address(unit)) for unit in units]
         return (reader if schema is None else reader.schema(schema)).load(paths)
 
@@ -287,14 +285,9 @@ def counted_rows(settings: SparkSourceSettings) -> CountedRows | None:
 
 def followed_table(settings: SparkSourceSettings, store: Store) -> TableUnits:
     """Return what plans the files of a table; nothing is called yet."""
-    folder = settings.prefix.strip("/")
+    folder, catalog, changes = settings.prefix.strip("/"), settings.iceberg, settings.iceberg_changes
     if settings.format == DELTA:
-        log = DeltaTable(store, folder, settings.topic, skip_changes=settings.delta_changes == SKIP)
+        log = open_table(store, folder, settings.topic, None, skip_changes=settings.delta_changes == SKIP)
         return TableUnits(log, store.name, folder)
-    from copycat_objects.lakehouse.catalog import CatalogTable  # noqa: PLC0415 - needs pyiceberg
-    from copycat_objects.spark.iceberg import IcebergTable  # noqa: PLC0415 - likewise
-
-    place = CatalogTable(settings.iceberg.table, settings.iceberg.properties)
-    skips = settings.iceberg_changes == SKIP
-    table = IcebergTable(place, store, folder, settings.topic, skip_changes=skips)
-    return TableUnits(table, store.name, place.name, follows=settings.follows_snapshots)
+    table = open_table(store, folder, settings.topic, catalog, skip_changes=changes == SKIP)
+    return TableUnits(table, store.name, catalog.table, follows=settings.follows_snapshots)

@@ -6,13 +6,14 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any, Final
 
 from copycat_connect.errors import CopycatError, RetriableError
 
 from copycat_objects.spark.databases import DRIVER, URL, check_driver, database_reader, quoted
-from copycat_objects.spark.delta import DeltaTable
-from copycat_objects.spark.settings import DELTA, JDBC
+from copycat_objects.spark.settings import JDBC, TABLES
+from copycat_objects.spark.table_frames import open_table, table_frame
 from copycat_objects.spark_query.side_tables import OPTION_KEY, URL_KEY, SideTable
 from copycat_objects.stores.opening import open_store
 
@@ -96,12 +97,12 @@ def _loaded(session: Any, table: SideTable) -> Any:  # noqa: ANN401 - PySpark's
         ConnectError: The table cannot be read.
         Exception: Spark's.
     """
-    if table.format == DELTA:
-        store = open_store({}, table.url, table.key(URL_KEY))
-        try:
-            return DeltaTable(store, "", "", skip_changes=True).frame(session)
-        finally:
-            store.close()
+    if table.format in TABLES:
+        with (
+            closing(open_store({}, table.url, table.key(URL_KEY))) as store,
+            closing(open_table(store, "", "", table.catalog, skip_changes=True)) as found,
+        ):
+            return table_frame(session, store, found, table.options)
     if table.format != JDBC:
         return session.read.format(table.format).options(**table.options).load(table.url)
     driver = next(value for name, value in table.options.items() if name.lower() == DRIVER)

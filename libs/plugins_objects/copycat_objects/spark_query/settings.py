@@ -44,7 +44,7 @@ _SCHEMES: Final = ("file:///", "hdfs://")
 SUMMARY: Final = (
     "Reads topics, runs SQL over their records with Spark, and writes what it gives to topics: filters and "
     "projections record by record, or, with state.url, windows, aggregates, joins of topics and "
-    "de-duplication; both may join tables: files, Delta Lake and databases."
+    "de-duplication; both may join tables: files, Delta Lake, Iceberg and databases."
 )
 GUARANTEES: Final = (
     "At least once; also exactly once (delivery.guarantee), not at most once. Its one task runs in a driver "
@@ -113,9 +113,11 @@ class SparkQuerySettings(Settings):
         doc="Tables that the query joins, by names of your choice. Each has table.NAME.format, one of the "
         "formats of SparkSource; table.NAME.url, which is file:///folder, hdfs://host:port/folder, or the "
         "address of a database, jdbc:...; and table.NAME.option.OPTION for options of Spark's reader: of CSV "
-        "header=true; of a database driver, dbtable or query, user and password. The driver of Spark holds "
-        "them (spark.drivers.memory), so they must not be large. Which columns they have is seen only when "
-        "they are read.",
+        "header=true; of a database driver, dbtable or query, user and password. A table of Iceberg needs "
+        "table.NAME.iceberg.table and table.NAME.iceberg.catalog.uri, and may have the other keys that "
+        "SparkSource has of catalogs; its url is a folder that has all of its files. The driver of Spark "
+        "holds the tables (spark.drivers.memory), so they must not be large. Which columns they have is seen "
+        "only when they are read.",
     )
     refresh_seconds: float = seconds_key(
         "tables.refresh.ms",

@@ -13,13 +13,11 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import TABLES
 from copycat_connect.plugin.row_query import RECORDS
 
-from copycat_objects.lakehouse.settings import ICEBERG
+from copycat_objects.lakehouse.settings import CATALOG, ICEBERG, ICEBERG_TABLE, CatalogSettings
 from copycat_objects.spark.databases import DBTABLE, DRIVER, QUERY, URL
-from copycat_objects.spark.settings import FORMATS as SOURCE_FORMATS
-from copycat_objects.spark.settings import JDBC, SCHEMES
+from copycat_objects.spark.settings import FORMATS, HDFS, JDBC, SCHEMES
 
 PREFIX: Final = "table."
-FORMATS: Final = tuple(each for each in SOURCE_FORMATS if each != ICEBERG)
 FORMAT_KEY, URL_KEY, OPTION_KEY = "format", "url", "option."
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 #: Names of options whose values are not shown, and what the address of a database may not have.
@@ -40,6 +38,8 @@ class SideTable:
     """The address of its files, or of its database."""
     options: Mapping[str, str] = field(repr=False)
     """Of Spark's reader, by its names."""
+    catalog: CatalogSettings | None = None
+    """What names a table of Iceberg."""
 
     def key(self, of: str) -> str:
         """Return a key of its configuration."""
@@ -64,6 +64,9 @@ class SideTable:
         shape = "file:///folder or hdfs://host:port/folder"
         if self.format == JDBC:
             schemes, shape = ("jdbc:",), "the address of a database, jdbc:postgresql://host:5432/shop"
+        elif self.format == ICEBERG:
+            schemes = tuple(each for each in SCHEMES if each not in HDFS)
+            shape = "file:///folder, which has all files of the Iceberg table"
         if not self.url:
             raise _wrong(f"Missing required configuration {self.key(URL_KEY)}: {shape}")
         if not self.url.startswith(schemes):
@@ -93,7 +96,8 @@ class SideTable:
         """Return the line of an error that says why, without secrets."""
         java = getattr(error, "java_exception", None)
         text = str(error) if java is None else str(java.toString())
-        secrets = {value: HIDDEN for name, value in self.options.items() if _SECRET.search(name)}
+        given = {**self.options, **({} if self.catalog is None else self.catalog.properties)}
+        secrets = {value: HIDDEN for name, value in given.items() if _SECRET.search(name)}
         line = next(iter(text.strip().splitlines()), type(error).__name__)
         return Redactor(secrets).scrub(line)[:_REASON_CHARACTERS]
 
@@ -117,21 +121,42 @@ def side_tables(names: Sequence[str], config: Mapping[str, str | None]) -> tuple
             continue
         if name not in keys:
             raise _wrong(f"The configuration {key} is of a table that {TABLES} does not name: {name}")
-        if rest not in {FORMAT_KEY, URL_KEY} and not rest.startswith(OPTION_KEY):
+        if rest not in {FORMAT_KEY, URL_KEY, ICEBERG_TABLE} and not rest.startswith((OPTION_KEY, CATALOG)):
             raise _wrong(
-                f"The configuration {key} is not known: a table has {FORMAT_KEY}, {URL_KEY}, and keys that "
-                f"begin with {PREFIX}{name}.{OPTION_KEY} for the options of Spark's reader"
+                f"The configuration {key} is not known: a table has {FORMAT_KEY}, {URL_KEY}, keys that "
+                f"begin with {PREFIX}{name}.{OPTION_KEY} for the options of Spark's reader, and of {ICEBERG} "
+                f"{ICEBERG_TABLE} and keys that begin with {PREFIX}{name}.{CATALOG}"
             )
         keys[name][rest] = value.strip()
-    return tuple(
-        SideTable(
-            name,
-            found.pop(FORMAT_KEY, ""),
-            found.pop(URL_KEY, ""),
-            {option.removeprefix(OPTION_KEY): value for option, value in found.items()},
-        )
-        for name, found in keys.items()
-    )
+    return tuple(_side_table(name, found) for name, found in keys.items())
+
+
+def _side_table(name: str, found: Mapping[str, str]) -> SideTable:
+    """Return a table, given its keys without their beginning.
+
+    Raises:
+        ConfigError: One of them is wrong.
+    """
+    format_ = found.get(FORMAT_KEY, "")
+    catalog = _catalog(f"{PREFIX}{name}.", found) if format_ == ICEBERG else None
+    options = {
+        key.removeprefix(OPTION_KEY): text for key, text in found.items() if key.startswith(OPTION_KEY)
+    }
+    return SideTable(name, format_, found.get(URL_KEY, ""), options, catalog)
+
+
+def _catalog(prefix: str, found: Mapping[str, str]) -> CatalogSettings:
+    """Return what names a table of Iceberg.
+
+    Raises:
+        ConfigError: It is wrong or missing.
+    """
+    try:
+        settings = CatalogSettings.below(prefix, {f"{prefix}{key}": text for key, text in found.items()})
+        settings.check(prefix)
+    except ConfigError as error:
+        raise _wrong(error.message) from error
+    return settings
 
 
 def _wrong(text: str) -> ConfigError:

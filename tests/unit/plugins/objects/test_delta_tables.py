@@ -232,7 +232,7 @@ def test_columns_of_partitions_are_constants_of_their_type(table: Path, tmp_path
     content = units[("ü/=%",)].content
     own, columns = table_columns(content.columns, content.values)
     assert [field["name"] for field in json.loads(own)["fields"]] == ["id", "added"]
-    assert columns == ["`id`", "CAST('ü/=%' AS string) AS `kind`", "`added`"]
+    assert columns == ("`id`", "CAST('ü/=%' AS string) AS `kind`", "`added`")
 
 
 @pytest.mark.parametrize(

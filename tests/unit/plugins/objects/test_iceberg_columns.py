@@ -35,7 +35,7 @@ def columns_of(lake: Lake, *units: SparkUnit) -> list[tuple[list[str], list[str]
     """The names that Spark reads of each file, and the columns made of these."""
     table = followed_table(SparkSourceSettings.parse(lake.config), LocalStore(lake.root)).table
     found = [table.columns_of(unit.content) for unit in units]
-    return [([field["name"] for field in json.loads(own)["fields"]], columns) for own, columns in found]
+    return [([field["name"] for field in json.loads(own)["fields"]], [*columns]) for own, columns in found]
 
 
 def test_columns_are_known_by_number_whatever_they_are_called(tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_parts_of_columns_are_known_by_number_and_what_is_absent_has_its_default
         ("absent 5_", "date"),
     ]
     assert price["type"] == "decimal(5,2)"
-    assert sql == [
+    assert sql == (
         "CAST(`list` AS array<struct<`new`: long, `more`: date>>) AS `items`",
         "unbase64('ACc=') AS `raw`",
         "CAST('1970-01-01 00:00:00.000001+00:00' AS timestamp) AS `at`",
         "CAST(`price` AS decimal(9,2)) AS `price`",
-    ]
+    )
 
 
 def numbered(number: int, name: str, type_: pa.DataType) -> pa.Field:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from copycat_connect.errors import ConnectError
+from copycat_objects.lakehouse.catalog import CatalogTable
 from copycat_objects.spark.connector import SparkSourceConnector
-from copycat_objects.spark.followed_tables import TableTrouble, TableVersion
+from copycat_objects.spark.followed_tables import TableFile, TableTrouble, TableVersion
+from copycat_objects.spark.iceberg import IcebergTable
+from copycat_objects.stores.opening import open_store
 from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
 from pyiceberg.manifest import (
     DataFile,
@@ -28,6 +32,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Operation, Summary
 from pyiceberg.table.update.snapshot import _FastAppendFiles, _OverwriteFiles
 from pyiceberg.typedef import Record
+from pyiceberg.types import DateType
 
 from tests.unit.plugins.objects.followed_source import marks
 from tests.unit.plugins.objects.iceberg_lake import BY_KIND, COLUMNS, NAME, Lake, rows
@@ -254,6 +259,34 @@ def test_a_table_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert source.context.waits_for == f"table {NAME}, which has no snapshot yet"
     table.append(rows(0, 1))
     assert marks(source.plan())[-1] == TableVersion(lake.newest(), done=True)
+
+
+def test_the_whole_of_a_table_has_its_newest_columns_and_files(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    place = CatalogTable(NAME, {"type": "sql", "uri": lake.uri})
+    with closing(open_store({}, tmp_path.as_uri())) as store, closing(place):
+        table = IcebergTable(place, store, "", "", skip_changes=True)
+
+        def columns() -> list[str]:
+            return [each["name"] for each in json.loads(whole(table)[0])["fields"]]
+
+        assert table.whole() is None
+        made = lake.make(COLUMNS)
+        assert columns() == ["id", "kind"]
+        assert whole(table)[1] == []
+        made.append(rows(0, 3))
+        with made.update_schema() as change:
+            change.rename_column("kind", "sort").add_column("at", DateType())
+        assert columns() == ["id", "sort", "at"]
+        (file,) = whole(table)[1]
+        seen = table.columns_of(file)
+        assert seen[1] == ("`id`", "CAST(`kind` AS string) AS `sort`", "CAST(NULL AS date) AS `at`")
+
+
+def whole(table: IcebergTable) -> tuple[str, list[TableFile]]:
+    found = table.whole()
+    assert found is not None
+    return found
 
 
 def test_files_outside_of_the_folder_are_refused(lake: Lake) -> None:

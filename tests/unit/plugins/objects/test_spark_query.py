@@ -40,6 +40,9 @@ QUERY = {
 }
 
 
+ICEBERG = {"iceberg.table": "shop.t", "iceberg.catalog.uri": "postgresql+psycopg://me:sesame@h/d"}
+
+
 def table(**keys: str) -> dict[str, str]:
     """The keys of a table named a."""
     return {"tables": "a", **{f"table.a.{key}": value for key, value in keys.items()}}
@@ -152,6 +155,22 @@ def test_a_record_that_does_not_fit_is_reported_and_the_others_are_rows() -> Non
         (table(format="parquet"), "tables", "Missing required configuration table.a.url: file:///folder"),
         (table(format="excel"), "tables", "Invalid value excel for configuration table.a.format"),
         (table(format="orc", url="s3://b"), "tables", "for configuration table.a.url: expected file:///"),
+        (
+            table(format="iceberg", url="hdfs://h/d", **ICEBERG),
+            "tables",
+            "table.a.url: expected file:///folder",
+        ),
+        (table(format="iceberg", url="/d"), "tables", "table.a.format=iceberg needs table.a.iceberg.table"),
+        (
+            table(format="iceberg", url="/d", **{**ICEBERG, "iceberg.catalog.uri": ""}),
+            "tables",
+            "table.a.format=iceberg needs table.a.iceberg.catalog.uri",
+        ),
+        (
+            table(format="iceberg", url="/d", **{**ICEBERG, "iceberg.table": "orders"}),
+            "tables",
+            "Invalid value orders for configuration table.a.iceberg.table: expected namespace.name",
+        ),
         (table(format="jdbc", url="file:///d"), "tables", "table.a.url: expected the address of a database"),
         (table(uri="file:///d"), "tables", "table.a.uri is not known: a table has format, url"),
         ({"table.b.url": "file:///d"}, "tables", "table.b.url is of a table that tables does not name: b"),
@@ -196,6 +215,17 @@ def test_topics_with_columns_of_their_own_are_tables_of_their_names() -> None:
         "x INT",
         "id BIGINT",
     ]
+
+
+def test_a_table_of_iceberg_has_the_keys_of_catalogs_and_shows_no_secret() -> None:
+    catalog = {**ICEBERG, "iceberg.catalog.type": "rest", "iceberg.catalog.warehouse": "w"}
+    settings = SparkQuerySettings.parse({**QUERY, **table(format="iceberg", url="/d", **catalog)})
+    settings.check()
+    (a,) = settings.side_tables()
+    assert a.catalog is not None
+    assert a.catalog.table == "shop.t"
+    assert a.catalog.properties == {"type": "rest", "uri": ICEBERG["iceberg.catalog.uri"], "warehouse": "w"}
+    assert "sesame" not in f"{settings} {a}"
 
 
 def test_what_is_said_of_a_table_has_no_secret() -> None:

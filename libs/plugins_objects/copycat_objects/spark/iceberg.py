@@ -7,6 +7,7 @@ Spark is to read them. Tables with delete files, or with files that are no Parqu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import pyarrow as pa
@@ -34,6 +35,8 @@ from copycat_objects.stores.ranged_file import RangedFile
 from copycat_objects.stores.store import Store, StoredFile, checked
 
 _ANEW: Final = "delete the offsets to read the table anew"
+#: Files whose columns are kept in mind: some for each partition of Spark that may read at once.
+_FILES_KNOWN: Final = 256
 
 
 class IcebergTable(FollowedTable):
@@ -63,6 +66,8 @@ class IcebergTable(FollowedTable):
         self._known: dict[
             tuple[int, int, str | None], tuple[IcebergColumns, Sequence[tuple[int, IcebergType]]]
         ] = {}
+        # A file that is not read with those before it is looked at for them, and again with those behind it.
+        self._looked_at = lru_cache(_FILES_KNOWN)(self._look_at)
 
     def newest(self) -> str | None:
         """Return the id of the newest snapshot; see the port."""
@@ -115,6 +120,9 @@ class IcebergTable(FollowedTable):
 
     def columns_of(self, file: TableFile) -> FileColumns:
         """Look which columns a file has; see the port."""
+        return self._looked_at(file)
+
+    def _look_at(self, file: TableFile) -> FileColumns:
         stored = file.file
         try:
             with pq.ParquetFile(RangedFile(self._store, stored.path, stored.size)) as parquet:

@@ -261,7 +261,7 @@ def test_a_table_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert marks(source.plan())[-1] == TableVersion(lake.newest(), done=True)
 
 
-def test_the_whole_of_a_table_has_its_newest_columns_and_files(tmp_path: Path) -> None:
+def test_the_whole_of_a_table_has_its_newest_columns_and_files_are_looked_at_once(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     place = CatalogTable(NAME, {"type": "sql", "uri": lake.uri})
     with closing(open_store({}, tmp_path.as_uri())) as store, closing(place):
@@ -281,6 +281,8 @@ def test_the_whole_of_a_table_has_its_newest_columns_and_files(tmp_path: Path) -
         (file,) = whole(table)[1]
         seen = table.columns_of(file)
         assert seen[1] == ("`id`", "CAST(`kind` AS string) AS `sort`", "CAST(NULL AS date) AS `at`")
+        (tmp_path / file.file.path).unlink()
+        assert table.columns_of(file) == seen
 
 
 def whole(table: IcebergTable) -> tuple[str, list[TableFile]]:

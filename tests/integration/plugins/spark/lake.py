@@ -56,10 +56,10 @@ class Lake:
         wait_until(lambda: self.state(name) == "", SECONDS, "it stops")
 
     def done(self, name: str) -> list[int]:
-        """The files that are committed whole, as the number of their records."""
+        """The files and partitions that are committed whole, as the number of their records."""
         reply = self.ask("GET", f"{name}/offsets")
         assert isinstance(reply, dict)
-        offsets = [each["offset"] for each in reply["offsets"] if "path" in each["partition"]]
+        offsets = [each["offset"] for each in reply["offsets"] if "table" not in each["partition"]]
         return [offset["record"] for offset in offsets if offset["done"]]
 
     def version(self, name: str) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from copycat_testkit.system import SHORT_LIVED_DRIVERS, CopycatUp
+from pyiceberg.catalog import load_catalog
 
+from tests.conformance.python_numbers import Numbers
 from tests.integration.plugins.spark.lake import SECONDS, Lake
 from tests.integration.plugins.spark.standalone import SparkStandalone
 from tests.integration.plugins.spark.test_sink import ids, produce, rows, sink, value
@@ -20,6 +23,9 @@ from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 AUTHOR = Path(__file__).with_name("author")
+#: What workers and Spark's executors have besides Copycat: a plugin, and a Python data source.
+PYTHONPATH = os.pathsep.join((str(AUTHOR), str(Path(__file__).parents[4])))
+COLUMNS = pa.schema([("id", pa.int64()), ("place", pa.string())])
 #: Writes into each record which executor it came through.
 OBSERVED = {"transforms": "seen", "transforms.seen.type": "observing.Observe", "tasks.max": "2"}
 
@@ -39,9 +45,9 @@ def on_cluster(
         **SHORT_LIVED_DRIVERS,
         "spark.drivers.master": cluster.url,
         "spark.driver.host": "127.0.0.1",
-        "spark.executorEnv.PYTHONPATH": str(AUTHOR),
+        "spark.executorEnv.PYTHONPATH": PYTHONPATH,
     }
-    environment = on_plain_hosts({"PYTHONPATH": str(AUTHOR)})
+    environment = on_plain_hosts({"PYTHONPATH": PYTHONPATH})
     folder = tmp_path_factory.mktemp("system")
     with CopycatUp(folder, kafka, settings=settings, environment=environment) as up:
         yield up
@@ -56,29 +62,59 @@ def lake(on_cluster: CopycatUp, kafka: str, tmp_path: Path) -> Iterator[Lake]:
     wait_until(lambda: not lake.drivers(), SECONDS, "no driver is left, which holds cores")
 
 
-def files(lake: Lake, count: int, rows_each: int, first: int = 0) -> None:
-    for number in range(first, first + count):
-        numbers = range(number * rows_each, (number + 1) * rows_each)
-        table = pa.table({"id": numbers, "place": [""] * rows_each})
-        pq.write_table(table, lake.folder / f"{number:03}.parquet")
+def numbered(number: int, rows_each: int) -> pa.Table:
+    ids = range(number * rows_each, (number + 1) * rows_each)
+    return pa.table({"id": [*ids], "place": [""] * rows_each}, COLUMNS)
+
+
+def files(lake: Lake, units: range, rows_each: int) -> dict[str, str]:
+    """Add files, each of which is a unit; returns how they are read, as the others do."""
+    for number in units:
+        pq.write_table(numbered(number, rows_each), lake.folder / f"{number:03}.parquet")
+    return {"format": "parquet"}
+
+
+def snapshots(lake: Lake, units: range, rows_each: int) -> dict[str, str]:
+    """Add snapshots of a file each to a table of Iceberg."""
+    uri, name = f"sqlite:///{lake.folder}/catalog.db", "shop.t"
+    catalog = load_catalog("default", type="sql", uri=uri)
+    catalog.create_namespace_if_not_exists("shop")
+    table = catalog.create_table_if_not_exists(name, COLUMNS, location=f"file://{lake.folder}/t")
+    for number in units:
+        table.append(numbered(number, rows_each))
+    return {"format": "iceberg", "iceberg.table": name, "iceberg.catalog.uri": uri}
+
+
+def partitions(lake: Lake, units: range, rows_each: int) -> dict[str, str]:
+    """Add partitions to what a Python data source reads."""
+    file = lake.folder / "partitions"
+    with file.open("a") as lines:
+        lines.writelines(f"{number * rows_each} {rows_each}\n" for number in units)
+    sql = "SELECT CAST(number AS BIGINT) AS id, '' AS place FROM records"
+    return {"format": f"{Numbers.__module__}.Numbers", "spark.option.file": str(file), "sql": sql}
 
 
 def both_work(cluster: SparkStandalone) -> None:
     wait_until(lambda: len(cluster.executors()) == 2, SECONDS, "an executor of Spark on each worker")
 
 
-def test_records_of_a_source_come_through_both_executors_once_though_one_is_killed(
-    lake: Lake, cluster: SparkStandalone
+@pytest.mark.parametrize("add", [files, snapshots, partitions])
+def test_records_of_a_source_come_through_both_executors_once_though_one_and_the_driver_are_killed(
+    lake: Lake, cluster: SparkStandalone, add: Callable[[Lake, range, int], dict[str, str]]
 ) -> None:
     name, count, rows_each = unique("spark"), 40, 10_000
-    files(lake, count, rows_each)
-    source = {"connector.class": "SparkSource", "format": "parquet", "delivery.guarantee": "exactly_once"}
-    lake.put(name, **source, **OBSERVED)
+    config = add(lake, range(30), rows_each)
+    source = {"connector.class": "SparkSource", "delivery.guarantee": "exactly_once"}
+    lake.put(name, **source, **config, **OBSERVED)
     both_work(cluster)
-    wait_until(lambda: len(lake.done(name)) >= 6, SECONDS, "some files are done")
-    assert len(lake.done(name)) < count
+    wait_until(lambda: len(lake.done(name)) >= 6, SECONDS, "some units are done")
+    assert len(lake.done(name)) < 30
     cluster.executors()[0].kill()
-    wait_until(lambda: len(lake.done(name)) == count, SECONDS, "all files are done")
+    add(lake, range(30, count), rows_each)
+    wait_until(lambda: len(lake.done(name)) >= 12, SECONDS, "more units are done")
+    assert len(lake.done(name)) < count
+    lake.kill("driver")
+    wait_until(lambda: len(lake.done(name)) == count, SECONDS, "all units are done")
     assert lake.state(name) == "RUNNING"
     found = [json.loads(each)["payload"] for each in lake.values(name)]
     assert Counter(each["id"] for each in found) == Counter(range(count * rows_each))
@@ -110,11 +146,11 @@ def test_rows_of_a_sink_come_through_both_executors_once_though_one_is_killed(
 
 def test_a_driver_that_its_cluster_has_given_up_is_replaced(lake: Lake, cluster: SparkStandalone) -> None:
     name = unique("spark")
-    files(lake, 4, 10)
+    files(lake, range(4), 10)
     lake.put(name, **{"connector.class": "SparkSource", "format": "parquet"}, **OBSERVED)
     wait_until(lambda: len(lake.done(name)) == 4, SECONDS, "all files are done")
     (given_up,) = lake.drivers()
     cluster.kill_applications()
     wait_until(lambda: lake.drivers() not in ([], [given_up]), SECONDS, "another driver")
-    files(lake, 4, 10, first=4)
+    files(lake, range(4, 8), 10)
     wait_until(lambda: len(lake.done(name)) == 8, SECONDS, "files that came later are done")

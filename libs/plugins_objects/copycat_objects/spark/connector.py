@@ -20,7 +20,6 @@ from copycat_objects.spark.settings import (
     ANY_PATH,
     DELTA,
     FORMATS,
-    HDFS,
     JDBC,
     SCHEMES,
     TABLES,
@@ -129,13 +128,8 @@ def open_files(settings: SparkSourceSettings) -> Store:
     if not settings.store_url.strip().startswith(SCHEMES):
         raise ConfigError(
             f"Invalid value for configuration {STORE_URL}: expected file:///folder, hdfs://host:port/folder "
-            "or webhdfs://host:port/folder, which Spark reads without further libraries",
-            key=STORE_URL,
-        )
-    if settings.format == ICEBERG and settings.store_url.strip().startswith(HDFS):
-        raise ConfigError(
-            f"Invalid value for configuration {STORE_URL}: Iceberg tables are read in folders, "
-            "file:///folder, as pyiceberg does not read HDFS here",
+            "or webhdfs://host:port/folder, which Spark reads without further libraries. ObjectSource reads "
+            "files in S3; have an engine of queries copy tables from there to a folder or to HDFS",
             key=STORE_URL,
         )
     return open_store(settings.values_by_key(), settings.store_url)

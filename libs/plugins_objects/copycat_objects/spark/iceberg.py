@@ -27,12 +27,12 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IcebergType
 
 from copycat_objects.lakehouse.catalog import CatalogTable, failures
+from copycat_objects.lakehouse.store_files import path_in
 from copycat_objects.source.choice import Picked, Rank
 from copycat_objects.spark.followed_tables import FileColumns, FollowedTable, TableFile
 from copycat_objects.spark.iceberg_columns import IcebergColumns, spark_columns, table_schema, text_of
-from copycat_objects.spark.placed_rows import path_of
 from copycat_objects.stores.ranged_file import RangedFile
-from copycat_objects.stores.store import Store, StoredFile, checked
+from copycat_objects.stores.store import Store, StoredFile
 
 _ANEW: Final = "delete the offsets to read the table anew"
 #: Files whose columns are kept in mind: some for each partition of Spark that may read at once.
@@ -232,7 +232,7 @@ class IcebergTable(FollowedTable):
         if file.key_metadata is not None:
             raise self._refused("has encrypted files")
         columns, divided = self._columns(table, schema_id, file.spec_id)
-        path = self._path(file.file_path)
+        path = path_in(self._store, self._folder, file.file_path)
         return TableFile(
             StoredFile(path, file.file_size_in_bytes, 0),
             Picked(Rank("", 0, 0, path), "parquet", self._topic),
@@ -257,22 +257,6 @@ class IcebergTable(FollowedTable):
             columns = IcebergColumns(schema.model_dump_json(), names, tuple(each for _, each in divided))
             self._known[key] = columns, [(place, types[each]) for place, each in divided]
         return self._known[key]
-
-    def _path(self, address: str) -> str:
-        """Return where a file is in the store.
-
-        Raises:
-            ConnectError: It is elsewhere.
-        """
-        start = "/".join(filter(None, (path_of(self._store.name).rstrip("/"), self._folder)))
-        path = path_of(address)
-        scheme = address.removesuffix(path).partition(":")[0]
-        if scheme not in {"", "file"} or not path.startswith(f"{start}/"):
-            raise ConnectError(
-                f"The table {self.name} has files outside of {start}, such as {address}: set store.url, and "
-                "prefix, or the url of a table that is joined, to a folder file:///... that has them all"
-            )
-        return checked(path.removeprefix(path_of(self._store.name)).lstrip("/"))
 
     def _refused(self, why: str) -> ConnectError:
         return ConnectError(

@@ -21,9 +21,8 @@ from copycat_objects.formats.reader import RecordPlace
 from copycat_objects.source.positions import offset_at, partition_of
 from copycat_objects.spark.key_ranges import KeyRange
 from copycat_objects.spark.python_sources import SourcePart
+from copycat_objects.stores.store import path_of
 
-#: Whose path it is, of which Spark writes what users write in one way or another.
-_AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 #: The column that is the whole value.
 _VALUE: Final = "value"
 #: What Spark takes for a pattern in a path.
@@ -207,11 +206,6 @@ def file_unit(store: str, content: Any) -> SparkUnit:  # noqa: ANN401 - whatever
     """Return the unit of a file of a store; the content has the file, and the topic of its records."""
     file = content.file
     return SparkUnit(partition_of(store, file.path), f"{file.path} in {store}", content, file.size)
-
-
-def path_of(address: str) -> str:
-    """Return the path of a file without the system that has it."""
-    return _AUTHORITY.sub("", address)
 
 
 def literal_path(address: str) -> str:

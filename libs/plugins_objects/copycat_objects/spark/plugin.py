@@ -17,7 +17,8 @@ PLUGIN = PluginSpec(
     task_class_name=settings.TASK_CLASS_NAME,
     task_factory="copycat_objects.spark.task:SparkFilesTask",
     guarantees=settings.GUARANTEES,
-    tested_with="folders on Linux, PostgreSQL, PySpark 4.3.0, pyiceberg 0.12 with a catalog in SQLite",
+    tested_with="folders on Linux, HDFS 3.5.0, PostgreSQL, PySpark 4.3.0, "
+    "pyiceberg 0.12 with a catalog in SQLite",
     examples=settings.EXAMPLES,
     on_spark=True,
 )

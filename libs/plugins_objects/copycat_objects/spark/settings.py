@@ -36,8 +36,7 @@ PARQUET, TEXT, DELTA, JDBC = "parquet", "text", "delta", "jdbc"
 FORMATS: Final = (PARQUET, "orc", "csv", "json", TEXT, DELTA, ICEBERG, JDBC)
 TABLES: Final = (DELTA, ICEBERG)
 """Formats whose tables say which files they have."""
-HDFS: Final = ("hdfs://", "webhdfs://")
-SCHEMES: Final = ("file://", "/", *HDFS)
+SCHEMES: Final = ("file://", "/", "hdfs://", "webhdfs://")
 """What addresses begin with that Spark reads without further libraries."""
 PARTITION_COLUMN: Final = "jdbc.partition.column"
 #: Options of Spark's JDBC reader that divide what it reads, which ranges of keys do.
@@ -135,7 +134,8 @@ class SparkSourceSettings(Settings):
         HIGH,
         default="",
         doc="Where the files are: file:///folder, hdfs://host:port/folder or webhdfs://host:port/folder. "
-        "Needed for files and tables of them; for iceberg a folder that has all files of the table.",
+        "Needed for files and tables of them; for iceberg a folder that has all files of the table, in HDFS "
+        "also those of its metadata.",
     )
     prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
     pattern: str = key(

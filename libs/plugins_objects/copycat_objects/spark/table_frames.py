@@ -30,9 +30,10 @@ def open_table(
     if catalog is None:
         return DeltaTable(store, folder, topic, skip_changes=skip_changes)
     from copycat_objects.lakehouse.catalog import CatalogTable  # noqa: PLC0415 - needs pyiceberg
+    from copycat_objects.lakehouse.store_files import StoreFiles  # noqa: PLC0415 - likewise
     from copycat_objects.spark.iceberg import IcebergTable  # noqa: PLC0415 - likewise
 
-    place = CatalogTable(catalog.table, catalog.properties)
+    place = CatalogTable(catalog.table, {**StoreFiles.properties_of(store), **catalog.properties})
     return IcebergTable(place, store, folder, topic, skip_changes=skip_changes)
 
 

@@ -32,14 +32,13 @@ from copycat_objects.spark.placed_rows import (
     counted,
     file_unit,
     literal_path,
-    path_of,
     spark_reader,
 )
 from copycat_objects.spark.python_sources import PythonSource
 from copycat_objects.spark.settings import DELTA, JDBC, PARQUET, SKIP, TABLES, TEXT, SparkSourceSettings
 from copycat_objects.spark.table_frames import files_frame, open_table
 from copycat_objects.stores.ranged_file import RangedFile
-from copycat_objects.stores.store import Store
+from copycat_objects.stores.store import Store, path_of
 
 _LOOK_SECONDS: Final = 0.5
 _WAIT_SECONDS: Final = 0.5

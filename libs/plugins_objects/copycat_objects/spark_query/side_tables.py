@@ -15,7 +15,7 @@ from copycat_connect.plugin.row_query import RECORDS
 
 from copycat_objects.lakehouse.settings import CATALOG, ICEBERG, ICEBERG_TABLE, CatalogSettings
 from copycat_objects.spark.databases import DBTABLE, DRIVER, QUERY, URL
-from copycat_objects.spark.settings import FORMATS, HDFS, JDBC, SCHEMES
+from copycat_objects.spark.settings import FORMATS, JDBC, SCHEMES
 
 PREFIX: Final = "table."
 FORMAT_KEY, URL_KEY, OPTION_KEY = "format", "url", "option."
@@ -64,9 +64,6 @@ class SideTable:
         shape = "file:///folder or hdfs://host:port/folder"
         if self.format == JDBC:
             schemes, shape = ("jdbc:",), "the address of a database, jdbc:postgresql://host:5432/shop"
-        elif self.format == ICEBERG:
-            schemes = tuple(each for each in SCHEMES if each not in HDFS)
-            shape = "file:///folder, which has all files of the Iceberg table"
         if not self.url:
             raise _wrong(f"Missing required configuration {self.key(URL_KEY)}: {shape}")
         if not self.url.startswith(schemes):

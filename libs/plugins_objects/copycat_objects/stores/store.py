@@ -15,11 +15,15 @@ Calls of one store may come from several threads; a file that is being written o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from copycat_connect.errors import ConnectError
+
+#: Of an address: the store.
+_AUTHORITY: Final = re.compile(r"^\w+:(//[^/]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,11 @@ def checked(path: str) -> str:
             f"Not a path of a file in a store: {path!r}; expected names with one '/' between them, no '..'"
         )
     return path
+
+
+def path_of(address: str) -> str:
+    """Return the path of a file without the system that has it, which may be named in several ways."""
+    return _AUTHORITY.sub("", address)
 
 
 def parent(path: str) -> str:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from copycat_connect.errors import ConnectError
 from copycat_objects.lakehouse.catalog import CatalogTable
+from copycat_objects.lakehouse.store_files import path_in
 from copycat_objects.spark.connector import SparkSourceConnector
 from copycat_objects.spark.followed_tables import TableFile, TableTrouble, TableVersion
 from copycat_objects.spark.iceberg import IcebergTable
@@ -291,6 +292,17 @@ def whole(table: IcebergTable) -> tuple[str, list[TableFile]]:
     return found
 
 
+def test_files_in_hdfs_are_known_by_their_paths() -> None:
+    with closing(open_store({}, "hdfs://h:1/lake")) as store:
+        for address in ("hdfs://h:1/lake/t/a b", "hdfs://service/lake/t/a b", "webhdfs://h:2/lake/t/a b"):
+            assert path_in(store, "t", address) == "t/a b"
+        for address in ("hdfs://h:1/lake/other/a", "/lake/t/a", "s3://h/lake/t/a"):
+            with pytest.raises(
+                ConnectError, match=r"outside of /lake/t, such as .*: set store.url, and prefix"
+            ):
+                path_in(store, "t", address)
+
+
 def test_files_outside_of_the_folder_are_refused(lake: Lake) -> None:
     with pytest.raises(ConnectError, match=r"has files outside of .*/lake/other, such as .*: set store.url"):
         lake.source(prefix="lake/other").plan()
@@ -319,7 +331,7 @@ def test_the_offset_of_a_table_is_checked(offset: dict[str, Any], says: str) -> 
         ({"iceberg.table": ""}, "format=iceberg needs iceberg.table"),
         ({"iceberg.catalog.uri": ""}, "format=iceberg needs iceberg.catalog.uri"),
         ({"pattern": "a"}, "the catalog of an Iceberg table says which files it has"),
-        ({"store.url": "hdfs://h:1/lake"}, "Iceberg tables are read in folders, file:///folder"),
+        ({"store.url": "s3://lake"}, "configuration store.url: expected file:///folder, hdfs://host:port/"),
     ],
 )
 def test_settings_that_do_not_work_together_are_refused_by_name(change: dict[str, str], text: str) -> None:

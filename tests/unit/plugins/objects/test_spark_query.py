@@ -155,11 +155,7 @@ def test_a_record_that_does_not_fit_is_reported_and_the_others_are_rows() -> Non
         (table(format="parquet"), "tables", "Missing required configuration table.a.url: file:///folder"),
         (table(format="excel"), "tables", "Invalid value excel for configuration table.a.format"),
         (table(format="orc", url="s3://b"), "tables", "for configuration table.a.url: expected file:///"),
-        (
-            table(format="iceberg", url="hdfs://h/d", **ICEBERG),
-            "tables",
-            "table.a.url: expected file:///folder",
-        ),
+        (table(format="iceberg", url="s3://b", **ICEBERG), "tables", "table.a.url: expected file:///folder"),
         (table(format="iceberg", url="/d"), "tables", "table.a.format=iceberg needs table.a.iceberg.table"),
         (
             table(format="iceberg", url="/d", **{**ICEBERG, "iceberg.catalog.uri": ""}),

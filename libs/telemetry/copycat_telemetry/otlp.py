@@ -1,14 +1,15 @@
 """Export of spans over OTLP; imported only where a collector is named, since the SDK costs start-up time.
 
 A collector that is away costs nothing but spans: as many as `MAX_WAITING_SPANS` wait for it, further ones are
-dropped and counted, and the end of the process waits for it `LAST_EXPORT_SECONDS` at most.
+dropped and counted, and the end of the process, or of a piece of its work, waits for it `LAST_EXPORT_SECONDS`
+at most.
 """
 
 from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from opentelemetry import trace
@@ -36,11 +37,14 @@ class CountingExporter(SpanExporter):
         self._losses = losses
         self.taken = 0
         """Spans that are no longer waiting."""
+        self.answers = True
+        """Whether the collector did answer when it was last asked."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send spans; blocks the exporting thread only."""
         result = self._exporter.export(spans)
         self.taken += len(spans)
+        self.answers = result is SpanExportResult.SUCCESS
         if result is not SpanExportResult.SUCCESS:
             self._losses.note(len(spans))
         return result
@@ -74,6 +78,18 @@ class BoundedProcessor(BatchSpanProcessor):
         self._given += 1
         super().on_end(span)
 
+    def force_flush(self, timeout_millis: int | None = None) -> bool:
+        """Send what waits, and wait for that within `LAST_EXPORT_SECONDS`; returns whether it was sent.
+
+        A collector that did not answer is sent spans in the background only, until it does again.
+        """
+        del timeout_millis
+        if self._given == self._exporter.taken:
+            return True
+        if self._exporter.answers and not _within(LAST_EXPORT_SECONDS, super().force_flush):
+            self._exporter.answers = False
+        return self._exporter.answers
+
 
 def export_spans(service: str, endpoint: str) -> None:
     """Send the spans of this process to a collector, in batches, in the background, until it ends."""
@@ -93,6 +109,19 @@ def end_spans() -> None:
     provider = trace.get_tracer_provider()
     if not isinstance(provider, TracerProvider):
         return
-    end = threading.Thread(target=provider.shutdown, name="last spans", daemon=True)
-    end.start()
-    end.join(LAST_EXPORT_SECONDS)
+    _within(LAST_EXPORT_SECONDS, provider.shutdown)
+
+
+def flush_spans() -> None:
+    """Send what waits, within `LAST_EXPORT_SECONDS`."""
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, TracerProvider):
+        provider.force_flush()
+
+
+def _within(seconds: float, send: Callable[[], object]) -> bool:
+    """Return whether spans were sent in time; what takes longer goes on in the background."""
+    sending = threading.Thread(target=send, name="last spans", daemon=True)
+    sending.start()
+    sending.join(seconds)
+    return not sending.is_alive()

@@ -40,6 +40,14 @@ def end_tracing() -> None:
         end_spans()
 
 
+def flush_tracing() -> None:
+    """Export what waits, within a second; for a process that others end where they have no work for it."""
+    if tracing():
+        from copycat_telemetry.otlp import flush_spans
+
+        flush_spans()
+
+
 def tracing() -> bool:
     """Return whether this process exports spans."""
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

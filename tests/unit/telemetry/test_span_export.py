@@ -9,15 +9,17 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 
 import pytest
 from copycat_telemetry.losses import LOG_INTERVAL_SECONDS, Losses
-from copycat_telemetry.otlp import MAX_WAITING_SPANS, BoundedProcessor, CountingExporter
+from copycat_telemetry.otlp import LAST_EXPORT_SECONDS, MAX_WAITING_SPANS, BoundedProcessor, CountingExporter
 from copycat_telemetry.tracing import incoming, outgoing
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 FURTHER = 100
 
@@ -48,6 +50,24 @@ def test_a_bounded_number_of_spans_waits_and_the_others_are_counted() -> None:
     held.released.set()
     provider.shutdown()
     assert losses.dropped == MAX_WAITING_SPANS + FURTHER
+
+
+def test_a_flush_sends_what_waits_and_does_not_wait_twice_for_a_collector_that_is_away() -> None:
+    taken, held = InMemorySpanExporter(), Held()
+    for exporter, answers in ((taken, True), (held, False)):
+        losses = Losses("spans", "http://away")
+        counting = CountingExporter(exporter, losses)
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(BoundedProcessor(counting, losses))
+        for _ in range(30):
+            provider.get_tracer("test").start_span("x").end()
+            began = time.monotonic()
+            assert provider.force_flush() is answers
+            waited = time.monotonic() - began
+        assert counting.taken == (30 if answers else 0)
+    assert waited < LAST_EXPORT_SECONDS
+    held.released.set()
+    provider.shutdown()
 
 
 def test_a_collector_that_stays_away_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:

@@ -13,6 +13,7 @@ from copycat_testkit.mariadb import MariaDb
 from copycat_testkit.postgres import Postgres, running_postgres
 from copycat_testkit.schema_registry import SchemaRegistry
 from copycat_testkit.scratch_environment import ScratchEnvironment, make_scratch_environment
+from copycat_testkit.spans import OtlpReceiver
 from copycat_testkit.system import SHORT_LIVED_DRIVERS, CopycatUp
 
 from tests.plain_hosts import on_plain_hosts
@@ -33,10 +34,21 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="package")
-def system(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
+def spans() -> Iterator[OtlpReceiver]:
+    """Run a collector of the system's spans."""
+    with OtlpReceiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="package")
+def system(kafka: str, spans: OtlpReceiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     """Run a whole system; a test that kills a part of it waits until its own tasks run again."""
     (driver,) = (jar for jar in ensure_jars(("jdbc",)) if jar.name.startswith("postgresql"))
-    settings = {**SHORT_LIVED_DRIVERS, "spark.jars": str(driver)}  # SparkSource reads databases with it
+    settings = {
+        **SHORT_LIVED_DRIVERS,
+        "spark.jars": str(driver),  # SparkSource reads databases with it
+        "otel.exporter.otlp.endpoint": spans.endpoint,
+    }
     folder = tmp_path_factory.mktemp("system")
     with CopycatUp(folder, kafka, settings=settings, environment=on_plain_hosts()) as up:
         yield up

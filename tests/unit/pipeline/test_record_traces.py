@@ -9,7 +9,7 @@ import pytest
 from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.records.trace import class_name, trace_text
-from copycat_executor.pipeline.sink.sink_runtime import SinkTraces
+from copycat_executor.pipeline.sink.sink_runtime import SinkTraces, failing_traces
 from copycat_executor.pipeline.source.source_tracing import SourceTraces, TracedWriter
 from copycat_telemetry import record_spans
 from copycat_telemetry.record_spans import MAX_SPANS_PER_BATCH, PROCESS, SEND, RecordSpans
@@ -141,6 +141,18 @@ def test_what_a_sink_takes_is_noted_once_from_its_reading_on(ended: InMemorySpan
 
     [span] = ended.get_finished_spans()
     assert (told(span), span.start_time) == (("process a", 4, 2), 7)
+
+
+def test_a_block_that_fails_has_its_error_in_the_traces_of_what_was_read(ended: InMemorySpanExporter) -> None:
+    traces = SinkTraces(RecordSpans("lake", 0, PROCESS), lambda: 7)
+    message = FakeMessage(0, b"1", topic_="a", headers_=[("traceparent", parent(4))])
+    with pytest.raises(ValueError, match="secret"), failing_traces(traces):
+        traces.read([message])
+        raise ValueError("secret")
+    with pytest.raises(ValueError, match="secret"), failing_traces(None):
+        raise ValueError("secret")
+
+    assert [span.status.description for span in ended.get_finished_spans()] == ["ValueError"]
 
 
 def raised(error: Exception, cause: Exception | None = None) -> Exception:

@@ -15,11 +15,14 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.delivery import Guarantee
 from copycat_connect.config.framework_names import CONNECTOR_CLASS, DELIVERY_GUARANTEE, TASKS_MAX
+from copycat_connect.config.record_tracing import RecordTracing, TraceMode
+from copycat_connect.config.worker_keys import SPAN_ENDPOINT
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, load_plugins
 from copycat_connect.plugin.spec import failed_entry_points
 from copycat_connect.validation.parts import NO_QUERIES
+from copycat_telemetry.tracing import configure_tracing, tracing
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
@@ -175,6 +178,20 @@ def partition_surroundings(failed_plugins: tuple[tuple[str, str], ...]) -> HostS
     )
     surroundings.garbage.replace_automatic()
     return surroundings
+
+
+def export_record_spans(order: TaskOrder) -> None:
+    """Have this process export spans if the task's records are followed; the first call counts.
+
+    What makes spans is made after that, and they are flushed where the work of a partition ends: Spark ends
+    processes that have none.
+
+    Raises:
+        ConfigError: `trace.records` or its ratio has no valid value.
+    """
+    asked = RecordTracing.of(order.connector_config, order.worker_config)
+    if asked.mode is not TraceMode.OFF and not tracing():
+        configure_tracing("host", order.worker_config.get(SPAN_ENDPOINT.name))
 
 
 def _refuse_queries(event: pb.AttachRequest) -> None:

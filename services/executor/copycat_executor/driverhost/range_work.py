@@ -18,16 +18,18 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.data.batches import SinkBatch
 from copycat_connect.plugin import RecordRange, SparkSinkTask
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.tracing import flush_tracing
 
 from copycat_executor.driverhost.partition_work import (
     PartitionLink,
     PartitionReport,
     connector_of,
+    export_record_spans,
     partition_surroundings,
 )
 from copycat_executor.kafka.range_receivers import RangeReceiver
 from copycat_executor.pipeline.sink.sink_loop import RunningSinkContext
-from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
+from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime, failing_traces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
@@ -69,6 +71,7 @@ class RangeWork:
         spec = connector_of(order, surroundings)
         try:
             with failing(Stage.START):
+                export_record_spans(order)
                 runtime = sink_runtime(
                     order,
                     spec,
@@ -87,6 +90,7 @@ class RangeWork:
         except TaskFailedError as failed:
             report.fail(failed, spec.failures)
         surroundings.garbage.collect()
+        flush_tracing()
         return pickle.dumps(report)
 
     def _write(self, runtime: SinkRuntime) -> Any:  # noqa: ANN401 - the plugin's own
@@ -94,7 +98,7 @@ class RangeWork:
         with failing(Stage.START):
             task.initialize(RunningSinkContext(runtime))
             task.prepare(runtime.config)
-        with failing(Stage.TASK_PUT):
+        with failing(Stage.TASK_PUT), failing_traces(runtime.traces):
             written = task.write(self._batches(runtime))
         settle_reported(runtime, Stage.TASK_PUT)
         runtime.topics.report(runtime.link)
@@ -109,7 +113,11 @@ class RangeWork:
 def read_ranges(
     reading: SinkRuntime | RecordReading, ranges: Sequence[RecordRange], measures: Measures
 ) -> Iterator[SinkBatch]:
-    """Yield the records of ranges, each of a partition of its own, in batches that are not empty."""
+    """Yield the records of ranges, each of a partition of its own, in batches that are not empty.
+
+    Spans of a batch end when the next one is asked for.
+    """
+    traces = reading.traces
     reading.decoder.expect(each.partition.topic for each in ranges)
     messages = cast("RangeReceiver", reading.receiver).messages(ranges, reading.max_records)
     while True:
@@ -117,10 +125,14 @@ def read_ranges(
             read = next(messages, None)
         if read is None:
             return
+        if traces is not None:
+            traces.read(read)
         measures.note("sink-record-read", len(read))
         batch = reading.decoder.batch(read)
         if len(batch):
             yield batch
+        if traces is not None:
+            traces.put()
 
 
 def settle_reported(reading: SinkRuntime | RecordReading, stage: Stage) -> None:

@@ -16,11 +16,13 @@ from copycat_connect.data.batches import SinkBatch
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import RecordRange, RowsOfRecords, input_config
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.tracing import flush_tracing
 
 from copycat_executor.driverhost.partition_work import (
     PartitionFailure,
     PartitionReport,
     connector_of,
+    export_record_spans,
     failed_plugins_of,
     partition_surroundings,
     root_level,
@@ -29,6 +31,7 @@ from copycat_executor.driverhost.range_work import read_ranges, settle_reported
 from copycat_executor.driverhost.service_questions import DriverLine, PartitionLine
 from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.kafka.range_receivers import RangeReceiver, TopicBounds
+from copycat_executor.pipeline.sink.sink_runtime import failing_traces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
@@ -67,6 +70,7 @@ class TopicReads:
         report, measures = PartitionReport(), Measures(time.monotonic)
         try:
             with failing(Stage.START):
+                export_record_spans(order)
                 reading = _reading(order, surroundings, TaskControl(), measures, RangeReceiver)
             try:
                 yield from self._read(reading, ranges, measures)
@@ -80,6 +84,7 @@ class TopicReads:
             report.measures.append(measures.take())
             self.line.note(report)
             surroundings.garbage.collect()
+            flush_tracing()
 
     def bounds(self, topics: Collection[str]) -> Bounds:
         """Return what says where partitions begin and end; it keeps a connection.
@@ -110,7 +115,7 @@ class TopicReads:
     ) -> Iterator[Any]:
         rows = self.make(read_ranges(reading, ranges, measures), partial(_report, reading))
         while True:
-            with failing(Stage.TASK_POLL):
+            with failing(Stage.TASK_POLL), failing_traces(reading.traces):
                 batch = next(rows, None)
             if batch is None:
                 break

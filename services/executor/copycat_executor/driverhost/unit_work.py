@@ -21,11 +21,13 @@ from copycat_connect.data import SourceBatch
 from copycat_connect.plugin import SparkSourceTask, SparkUnit
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.tracing import flush_tracing
 
 from copycat_executor.driverhost.partition_work import (
     PartitionLink,
     PartitionReport,
     connector_of,
+    export_record_spans,
     partition_surroundings,
 )
 from copycat_executor.driverhost.service_questions import DriverLine, ServiceQuestions
@@ -149,7 +151,9 @@ class UnitWork:
     def __call__(self, rows: Iterator[Any]) -> bytes:
         """Deliver the rows, in a process of Spark; returns a `UnitReport`."""
         configure_logging("driver", self.log_level, sys.stderr)
-        return self.report(rows)
+        report = self.report(rows)
+        flush_tracing()
+        return report
 
     def report(self, rows: Iterator[Any]) -> bytes:
         """Deliver the rows, in whichever process; returns a `UnitReport`."""
@@ -167,6 +171,7 @@ class UnitWork:
     def _deliver(self, rows: Iterator[Any], report: UnitReport) -> None:
         with failing(Stage.START):
             order, surroundings = self._order(), partition_surroundings(self.failed_plugins)
+            export_record_spans(order)
             link = _UnitLink(report, self.line)
             runtime, delivery = source_parts(
                 order,

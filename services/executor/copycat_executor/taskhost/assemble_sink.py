@@ -129,7 +129,7 @@ def sink_runtime(
         collect_garbage=surroundings.garbage.collect,
         max_records=reading.max_records,
         dead_letters=reading.dead_letters,
-        traces=_sink_traces(order),
+        traces=reading.traces,
         errant=reading.errant,
         closers=reading.closers,
     )
@@ -151,6 +151,8 @@ class RecordReading:
     """The queue, if there is one."""
     errant: ErrantRecords | None
     """Takes records that cannot be written; None where nobody wants them."""
+    traces: SinkTraces | None
+    """Follows the records that belong to a trace; None where they are not followed."""
     closers: tuple[Callable[[], None], ...]
     """What ends it."""
 
@@ -205,6 +207,7 @@ def record_reading(
         int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
         letters,
         ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
+        _sink_traces(order),
         (decoder.close, receiver.close, close_letters),
     )
 

@@ -9,11 +9,21 @@ import httpx2
 import psutil
 from confluent_kafka import Message
 from copycat_testkit.kafka import consume_all, wait_until
+from copycat_testkit.spans import OtlpReceiver
 from copycat_testkit.system import CopycatUp
 
 JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 #: A driver compiles Spark's code anew, on a busy machine.
 SECONDS: Final = 200.0
+TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
+#: Makes a record one of that trace.
+TRACED: Final = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
+
+
+def traced(spans: OtlpReceiver, connector: str, name: str) -> int:
+    """Return how many records of that trace a connector's spans of a name stand for."""
+    found = [each for each in spans.spans(trace=TRACE, connector=connector) if each.name == name]
+    return sum(int(each.attributes["messaging.batch.message_count"]) for each in found)
 
 
 class Lake:

@@ -12,24 +12,31 @@ import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
+from copycat_testkit.spans import OtlpReceiver
 
-from tests.integration.plugins.spark.lake import SECONDS, Lake
+from tests.integration.plugins.spark.lake import SECONDS, TRACED, Lake, traced
 
 pytestmark = pytest.mark.timeout(500)
 
 PLAIN = {"connector.class": "SparkQuery", "value.converter.schemas.enable": "false"}
 
 
-def send(kafka: str, topic: str, values: list[object], partition: int = 0) -> None:
+def send(
+    kafka: str,
+    topic: str,
+    values: list[object],
+    partition: int = 0,
+    headers: dict[str, str] | None = None,
+) -> None:
     """Send values as JSON, those that are bytes as they are."""
     producer: Producer = idempotent_producer(kafka)
     for value in values:
         data = value if isinstance(value, bytes) else json.dumps(value).encode()
-        producer.produce(topic, data, partition=partition)
+        producer.produce(topic, data, partition=partition, headers=headers)
     producer.flush()
 
 
-def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake) -> None:
+def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake, spans: OtlpReceiver) -> None:
     name, orders = unique("query"), unique("orders")
     create_topic(lake.kafka, orders, partitions=2)
     for partition in (0, 1):
@@ -39,10 +46,12 @@ def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake) -> None:
             orders,
             [{"id": each, "paid": each % 3 == 0, "price": "1.50"} for each in ids],
             partition,
+            TRACED,
         )
     query = {
         **PLAIN,
         "tasks.max": "2",
+        "trace.records": "continue",
         "input.topics": orders,
         "input.columns": "id BIGINT, paid BOOLEAN, price DECIMAL(10,2), _partition INT, _offset BIGINT",
         "sql": "SELECT id, CAST(price * 2 AS DOUBLE) AS double, _partition AS part FROM records WHERE paid",
@@ -59,6 +68,8 @@ def test_a_query_filters_and_projects_and_obeys_rest(lake: Lake) -> None:
     assert [message.key() for message in lake.records(f"{name}-odd")] == [
         str(json.loads(value)["id"]).encode() for value in odd
     ]
+    assert not any(message.headers() for message in lake.records(name))
+    wait_until(lambda: traced(spans, name, f"process {orders}") >= 2000, SECONDS, "spans of what it reads")
     lake.ask("DELETE", name)
 
 

@@ -12,11 +12,12 @@ import pytest
 from confluent_kafka import Producer
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
+from copycat_testkit.spans import OtlpReceiver
 from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 
 from tests.integration.plugins.jdbc_tables import of_postgres
-from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
+from tests.integration.plugins.spark.lake import JSON, SECONDS, TRACED, Lake, traced
 
 pytestmark = pytest.mark.timeout(500)
 SCHEMA: dict[str, Any] = {
@@ -36,10 +37,16 @@ def value(number: int) -> bytes:
     return json.dumps({"schema": SCHEMA, "payload": row}).encode()
 
 
-def produce(lake: Lake, topic: str, values: list[bytes | None], partitions: int = 3) -> None:
+def produce(
+    lake: Lake,
+    topic: str,
+    values: list[bytes | None],
+    partitions: int = 3,
+    headers: dict[str, str] | None = None,
+) -> None:
     producer = Producer({"bootstrap.servers": lake.kafka})
     for number, each in enumerate(values):
-        producer.produce(topic, each, partition=number % partitions)
+        producer.produce(topic, each, partition=number % partitions, headers=headers)
     assert producer.flush(60) == 0
 
 
@@ -82,12 +89,13 @@ def alter(lake: Lake, name: str, verb: str, body: object = None) -> None:
     lake.ask("PUT", f"{name}/resume")
 
 
-def test_every_record_is_one_row_and_rest_is_obeyed(lake: Lake) -> None:
+def test_every_record_is_one_row_and_rest_is_obeyed(lake: Lake, spans: OtlpReceiver) -> None:
     name = unique("sink")
     table, letters = lake.folder / "tables" / name, f"{name}-letters"
     create_topic(lake.kafka, name, partitions=3)
-    produce(lake, name, [value(number) for number in range(3000)])
+    produce(lake, name, [value(number) for number in range(3000)], headers=TRACED)
     tolerant = {
+        "trace.records": "continue",
         "errors.tolerance": "all",
         "errors.deadletterqueue.topic.name": letters,
         "errors.deadletterqueue.topic.replication.factor": "1",
@@ -95,6 +103,7 @@ def test_every_record_is_one_row_and_rest_is_obeyed(lake: Lake) -> None:
     lake.put(name, **sink(name, **tolerant, **{"partition.field.name": "place"}))
     wait_until(lambda: len(rows(table)) >= 3000, SECONDS, "all rows")
     assert ids(table) == Counter(range(3000))
+    wait_until(lambda: traced(spans, name, f"process {name}") >= 3000, SECONDS, "spans of all records")
     assert Counter(row["place"] for row in rows(table)) == {f"a/{each}": 1000 for each in range(3)}
     wait_until(lambda: offsets(lake, name) == dict.fromkeys(range(3), 1000), SECONDS, "positions")
 

@@ -29,7 +29,8 @@ from copycat_executor.pipeline.task.stages import Stage
 from copycat_objects.spark.task import SparkFilesTask
 from copycat_rpc.messages import config_to_proto
 from copycat_testkit.conformance.contexts import FakeSourceContext
-from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, headers_in, unique, wait_until
+from copycat_testkit.spans import OtlpReceiver
 
 from tests.integration.plugins.spark.lake import JSON, SECONDS, Lake
 from tests.unit.pipeline.fakes import FakeLink
@@ -72,15 +73,26 @@ def table(first: int, rows: int) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def test_parquet_arrives_as_object_source_sends_it_and_obeys_rest(lake: Lake) -> None:
+def test_parquet_arrives_as_object_source_sends_it_and_obeys_rest(lake: Lake, spans: OtlpReceiver) -> None:
     name, other = unique("spark"), unique("object")
     for number in range(3):
         pq.write_table(table(number * 500, 500), lake.folder / f"[{number}] a.parquet", row_group_size=100)
     pq.write_table(table(0, 0), lake.folder / "empty.parquet")
-    lake.put(name, **{"connector.class": "SparkSource", "tasks.max": "2", "format": "parquet"})
+    start = {"trace.records": "start", "trace.records.ratio": "1"}
+    lake.put(name, **{"connector.class": "SparkSource", "tasks.max": "2", "format": "parquet"}, **start)
     lake.put(other, **{"connector.class": "ObjectSource"})
     found = lake.waits_for(name, 1500)
     assert Counter(found) == Counter(lake.waits_for(other, 1500))
+    [*headers] = (headers_in(message) for message in lake.records(name))
+    carried = {value[3:52].decode() for ((_, value),) in headers if value is not None}
+    assert [[key for key, _ in each] for each in headers] == [["traceparent"]] * 1500
+
+    def begun() -> set[str]:
+        """The spans of batches, as headers name them."""
+        found = [each for each in spans.spans(connector=name) if each.name == "send"]
+        return {f"{each.trace}-{each.span}" for each in found}
+
+    wait_until(lambda: carried <= begun(), SECONDS, "the span of each batch")
     assert [task["id"]["task"] for task in lake.ask("GET", f"{name}/tasks")] == [0]  # type: ignore[attr-defined]
 
     lake.ask("PUT", f"{name}/pause")

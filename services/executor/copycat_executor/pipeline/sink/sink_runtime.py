@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from copycat_connect.cluster import TopicPartition
@@ -87,3 +88,14 @@ class SinkTraces:
         if self._origins:
             self._spans.note(self._origins, self._began, error)
             self._origins = Counted()
+
+
+@contextmanager
+def failing_traces(traces: SinkTraces | None) -> Iterator[None]:
+    """Note an error of the block in the traces of what was read, where these are followed."""
+    try:
+        yield
+    except BaseException as error:
+        if traces is not None:
+            traces.put(error)
+        raise

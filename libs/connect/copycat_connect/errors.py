@@ -55,6 +55,12 @@ class OffsetsUnmodifiableError(ConnectError):
     code = ErrorCode("connector.alter_unsupported", grpc="UNIMPLEMENTED", http=500)
 
 
+class OffsetLostError(ConnectError):
+    """What an offset stands for is gone: only other offsets help, which a user has to set."""
+
+    code = ErrorCode("connect.offset_lost", grpc="FAILED_PRECONDITION", http=500)
+
+
 class RetriableError(ConnectError):
     """The system is away for the moment: the engine calls again later (Kafka's RetriableException)."""
 

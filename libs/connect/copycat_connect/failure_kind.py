@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Final
 
-from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError, UnavailableError
+from copycat_connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    OffsetLostError,
+    RetriableError,
+    UnavailableError,
+)
 
 
 class FailureKind(Enum):
@@ -19,6 +26,8 @@ class FailureKind(Enum):
     """A system refuses the login, or what it may do."""
     TRANSIENT = "transient"
     """A system is away, restarts or is too slow: it may be back by itself."""
+    OFFSET = "offset"
+    """What an offset stands for is gone: only other offsets help."""
     POISON_RECORD = "poison record"
     """A record cannot be read, converted or stored."""
     RESOURCE = "resource"
@@ -37,6 +46,7 @@ _BY_CLASS: Final[Mapping[type[BaseException], FailureKind]] = {
     RetriableError: FailureKind.TRANSIENT,
     UnavailableError: FailureKind.TRANSIENT,
     DataError: FailureKind.POISON_RECORD,
+    OffsetLostError: FailureKind.OFFSET,
     ConfigError: FailureKind.CONFIGURATION,
     ConnectionError: FailureKind.TRANSIENT,
     TimeoutError: FailureKind.TRANSIENT,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from copycat_connect.cluster import TopicPartition
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import OffsetLostError
 from copycat_connect.plugin import RecordRange
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
 from copycat_executor.kafka.range_receivers import RangePlanner, RangeReceiver, TopicBounds
@@ -115,7 +115,7 @@ def test_bounds_are_those_of_committed_records_and_a_missing_topic_has_none(
         create_topic(kafka, missing)
         both = {place: (0, 33), TopicPartition(missing, 0): (0, 0)}
         assert topics.bounds([place.topic, missing], {place: 33}) == both
-        with pytest.raises(ConnectError, match="ends at 33, and was read up to 34: the topic was deleted"):
+        with pytest.raises(OffsetLostError, match="ends at 33, and was read up to 34: the topic was deleted"):
             topics.bounds([place.topic], {place: 34})
     finally:
         topics.close()

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
-from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConfigError, ConnectError, DataError, OffsetLostError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.task.call_log import CallLog, FailedTries
@@ -52,6 +52,7 @@ def kafka(code: int) -> KafkaException:
         (PermissionError(errno.EACCES, "no"), FailureKind.AUTHORISATION),
         (FileNotFoundError(errno.ENOENT, "no"), FailureKind.BUG),
         (ConfigError("key x"), FailureKind.CONFIGURATION),
+        (OffsetLostError("made anew"), FailureKind.OFFSET),
         (caused(ToleranceExceededError(Stage.TASK_PUT), DataError("bad")), FailureKind.POISON_RECORD),
         (ConnectError("no reason"), FailureKind.BUG),
         (ValueError("no reason"), FailureKind.BUG),

@@ -65,7 +65,7 @@ class TopicRows(Protocol):
 
         Raises:
             RetriableError: Kafka cannot be reached now.
-            ConnectError: A partition ends before that: its topic was deleted and made anew.
+            OffsetLostError: A partition ends before that: its topic was deleted and made anew.
         """
 
     def frame(

@@ -26,6 +26,9 @@ _NEXT_STEP: Final[Mapping[FailureKind, str]] = {
     FailureKind.CONFIGURATION: "Correct the connector's configuration",
     FailureKind.AUTHORISATION: f"Give its login the right it lacks, or it another login, {_THEN}",
     FailureKind.TRANSIENT: f"See why the system that the trace names is away, {_THEN}",
+    FailureKind.OFFSET: (
+        "Stop the connector, alter its offsets (PATCH offsets) or reset them (DELETE offsets), then resume it"
+    ),
     FailureKind.POISON_RECORD: f"Mend the record that the trace names, or what wrote it, {_THEN}",
     FailureKind.RESOURCE: f"Give it more of what has run out, {_THEN}",
     FailureKind.BUG: (

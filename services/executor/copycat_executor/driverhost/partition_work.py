@@ -17,7 +17,7 @@ from copycat_connect.config.delivery import Guarantee
 from copycat_connect.config.framework_names import CONNECTOR_CLASS, DELIVERY_GUARANTEE, TASKS_MAX
 from copycat_connect.config.record_tracing import RecordTracing, TraceMode
 from copycat_connect.config.worker_keys import SPAN_ENDPOINT
-from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.errors import ConfigError, ConnectError, DataError, OffsetLostError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginSpec, load_plugins
 from copycat_connect.plugin.spec import failed_entry_points
@@ -38,6 +38,7 @@ _FAILURES: Final[Mapping[FailureKind, type[Exception]]] = {
     FailureKind.CONFIGURATION: ConfigError,
     FailureKind.AUTHORISATION: PermissionError,
     FailureKind.TRANSIENT: RetriableError,
+    FailureKind.OFFSET: OffsetLostError,
     FailureKind.POISON_RECORD: DataError,
     FailureKind.RESOURCE: MemoryError,
 }

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.errors import ConnectError, OffsetLostError, RetriableError
 from copycat_connect.plugin import SparkStream, SparkUnit, StreamBatch, TopicRows
 from copycat_connect.plugin.contexts import SourceOffset
 from copycat_connect.plugin.spark import BATCH, EPOCH, SLOT
@@ -226,7 +226,7 @@ class StreamRun:
         """Return the batch behind which to go on; None while topics are missing.
 
         Raises:
-            ConnectError: The state is gone, or not that of the offset.
+            OffsetLostError: The state is gone, or not that of the offset.
         """
         if offset is not None and EPOCH in offset:
             batch = _batch_of(offset)
@@ -251,7 +251,7 @@ class StreamRun:
             return True
         folder = self._folders.folder(batch.epoch)
         found = f"is at batch {done}" if planned >= 0 else "is not there"
-        raise ConnectError(
+        raise OffsetLostError(
             f"The state in {folder} {found}, the offset of the query at batch {number}: it is not the state "
             f"of this query any more. {_WAY_OUT}"
         )
@@ -306,8 +306,8 @@ class StreamRun:
         self._tries += 1
         if self._tries >= _TRIES:
             with failing(Stage.TASK_POLL):
-                way_out = f" {_WAY_OUT}" if "STATE_STORE" in why else ""
-                raise ConnectError(f"Spark could not run the query: {why}{way_out}")
+                text = f"Spark could not run the query: {why}"
+                raise OffsetLostError(f"{text} {_WAY_OUT}") if "STATE_STORE" in why else ConnectError(text)
         _log.warning("The query is started again: %s", why)
         self._calls.failed("query", why)
         self._control.wait(_RETRY_SECONDS)

@@ -10,7 +10,7 @@ from typing import Final
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.cluster import TopicPartition
-from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.errors import ConnectError, OffsetLostError, RetriableError
 from copycat_connect.plugin import RecordRange
 
 from copycat_executor.kafka.client_config import ClientConfig
@@ -181,7 +181,8 @@ class TopicBounds(KafkaReceiver):
             read: The offset up to which partitions were read that were read before.
 
         Raises:
-            ConnectError: Kafka refuses for good, or a topic was deleted and made anew.
+            ConnectError: Kafka refuses for good.
+            OffsetLostError: A topic was deleted and made anew.
             RetriableError: Kafka cannot be reached now.
         """
         self._check()
@@ -197,9 +198,10 @@ class TopicBounds(KafkaReceiver):
         }
         for (topic, number), (_, end) in found.items():
             if end < (begin := read.get(TopicPartition(topic, number), 0)):
-                raise ConnectError(
+                raise OffsetLostError(
                     f"{topic}-{number} ends at {end}, and was read up to {begin}: the topic was deleted and "
-                    "made anew. Stop the connector and reset its offsets (DELETE offsets) to read it"
+                    "made anew. Stop the connector and reset its offsets (DELETE offsets) to read it from "
+                    "its beginning, or alter them (PATCH offsets)"
                 )
         return found
 

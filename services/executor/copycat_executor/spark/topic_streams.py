@@ -73,7 +73,7 @@ class TopicStream(DataSourceStreamReader):
         """Return where the next batch ends. A new partition gets its beginning first, and records later.
 
         Raises:
-            ConnectError: A topic was deleted and made anew.
+            OffsetLostError: A topic was deleted and made anew.
             RetriableError: Kafka cannot be reached now.
         """
         del limit

@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.secrets import Secrets
-from copycat_connect.errors import RetriableError
+from copycat_connect.errors import OffsetLostError, RetriableError
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import SparkStream, SparkUnit, StreamBatch
-from copycat_executor.driverhost.partition_work import PartitionFailure
+from copycat_executor.driverhost.partition_work import PartitionFailure, fail_as
 from copycat_executor.driverhost.service_questions import ServiceQuestions
 from copycat_executor.driverhost.stream_run import QUERY_LANE, StreamRun
 from copycat_executor.driverhost.unit_work import DeliveredUnits, UnitReport
 from copycat_executor.pipeline.source.source_offsets import partition_key
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
+from copycat_executor.pipeline.task.failures import failure_of
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.spark.unit_jobs import UnitLostError
 from copycat_executor.taskhost.order import TaskOrder
@@ -224,6 +225,7 @@ def test_a_state_that_is_gone_or_another_fails_with_the_way_out(logs: tuple[int,
     with pytest.raises(TaskFailedError) as failed:
         world.rounds(lambda: False)
     assert text in str(failed.value.__cause__)
+    assert isinstance(failed.value.__cause__, OffsetLostError)
     assert "DELETE offsets" in str(failed.value.__cause__)
 
 
@@ -295,6 +297,14 @@ def test_what_a_partition_reports_fails_the_task_and_a_lost_query_is_started_aga
         world.each("rows", 0)
     with pytest.raises(StaleTaskError):
         world.run_of_query.go_round(paused=False)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_what_a_failure_of_a_partition_means_is_what_that_of_the_task_means(kind: FailureKind) -> None:
+    with pytest.raises(TaskFailedError) as failed:
+        fail_as(PartitionFailure(Stage.TASK_POLL, "boom", kind, tolerable=False), "read topics")
+    assert failed.value.__cause__ is not None
+    assert failure_of(failed.value.__cause__, {}, failed.value.stage) is kind
 
 
 def test_a_paused_query_ends_and_begins_again_where_it_was() -> None:

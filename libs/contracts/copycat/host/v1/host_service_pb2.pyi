@@ -219,7 +219,7 @@ class TaskStateChanged(_message.Message):
     version: _builtins.str
     """Version of the task's plugin."""
     failure_kind: _builtins.str
-    """What a failure means: configuration, authorisation, transient, poison record, resource or bug."""
+    """What a failure means: configuration, authorisation, transient, offset, poison record, resource or bug."""
     hangs: _builtins.bool
     """The call that failed it goes on: other tasks are to leave the host, which then is ended."""
     tolerable: _builtins.bool

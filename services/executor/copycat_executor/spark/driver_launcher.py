@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from copycat_executor.spark.conf import PREFIX
-from copycat_executor.spark.launcher import Ended, kill_and_see, kill_process
+from copycat_executor.spark.launcher import Ended, kill_and_see
 from copycat_executor.taskhost.spec import HostSpec
 
 MODULE: Final = "copycat_executor.driverhost"
@@ -27,6 +27,8 @@ class DriverLauncher:
         """Keep what a driver needs of the worker's properties: those of Spark. `module` is what it runs."""
         self._properties = {key: value for key, value in worker.items() if key.startswith(PREFIX)}
         self._module = module
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+        """By the ids of their hosts."""
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
         """Start a driver; `ended` hears its id and, after a failure, the reason, from another thread."""
@@ -36,9 +38,11 @@ class DriverLauncher:
         thread.start()
 
     def kill(self, host_id: str, pid: int) -> None:
-        """End a driver by force; its JVM follows when it notices that."""
-        del host_id
-        kill_process(pid)
+        """End a driver by force, also one that has not attached; its JVM follows when it notices that."""
+        del pid
+        process = self._processes.get(host_id)
+        if process is not None:
+            process.kill()
 
     async def kill_and_wait(self, host_id: str, pid: int) -> bool:
         """Do so, and return whether its process is gone."""
@@ -66,11 +70,13 @@ class DriverLauncher:
                 process_group=0,  # Ctrl-C is for us; we end it in its turn
                 text=True,
             )
+            self._processes[spec.host_id] = process
             process.communicate(json.dumps({"spec": spec.to_json(), "properties": self._properties}))
             reason = _reason(process.returncode)
         except OSError as error:
             reason = str(error)
         finally:
+            self._processes.pop(spec.host_id, None)
             ended(spec.host_id, reason)
 
 

@@ -95,13 +95,18 @@ class Spark:
         return self.context._jvm.java.lang.System.nanoTime()  # type: ignore[union-attr]
 
     def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
-        """End all jobs, hosts among them, and the JVM; it by force when it takes longer than `seconds`."""
+        """End all jobs, hosts among them, then the JVM; each by force when it takes longer than `seconds`."""
         self._stopped = None
+        # A JVM that is frozen, or waits for work that does not end, would never answer.
+        late = threading.Timer(seconds, self.jvm.kill)
+        late.daemon = True
+        late.start()
         try:
             self.context.stop()
         except (PySparkException, Py4JError, OSError):
             pass  # the JVM is gone already
         finally:
+            late.cancel()
             # PySpark keeps the gateway for ever, and the context too when its JVM was killed; the next
             # session of this process has another JVM.
             SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001

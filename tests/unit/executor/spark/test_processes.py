@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -21,6 +22,7 @@ from copycat_executor.spark import jvm_watch
 from copycat_executor.spark.daemon import OwnSocket, owner_of
 from copycat_executor.spark.driver_launcher import DriverLauncher
 from copycat_executor.spark.jvm_watch import JvmWatch
+from copycat_executor.spark.session import Spark
 from copycat_executor.taskhost.spec import HostSpec
 from copycat_testkit.kafka import wait_until
 from py4j.protocol import Py4JError
@@ -168,7 +170,8 @@ def test_the_end_of_a_driver_whose_heap_was_full_names_the_setting(program: Path
     assert "spark.drivers.memory" in (reason or "")
 
 
-def test_a_driver_is_ended_by_force(program: Path) -> None:
+def hanging_driver(program: Path) -> tuple[DriverLauncher, queue.Queue[tuple[str, str | None]], int]:
+    """Launch a driver that does not end by itself; also returns its process id."""
     program.write_text(
         "import os, pathlib, time\n"
         f"pathlib.Path({str(program.with_name('pid'))!r}).write_text(str(os.getpid()))\ntime.sleep(600)\n"
@@ -176,15 +179,53 @@ def test_a_driver_is_ended_by_force(program: Path) -> None:
     launcher, ends = launched({})
     file = program.with_name("pid")
     wait_until(lambda: file.is_file() and file.read_text(), 60, "it runs")
-    pid = int(file.read_text())
+    return launcher, ends, int(file.read_text())
+
+
+KILLED = (SPEC.host_id, "its driver of Spark ended with exit code -9")
+
+
+def test_a_driver_is_ended_by_force(program: Path) -> None:
+    launcher, ends, pid = hanging_driver(program)
     assert asyncio.run(launcher.kill_and_wait(SPEC.host_id, pid))
-    host, reason = ends.get(timeout=60)
-    assert (host, reason) == (SPEC.host_id, "its driver of Spark ended with exit code -9")
+    assert ends.get(timeout=60) == KILLED
     assert not psutil.pid_exists(pid)
     assert pid != os.getpid()
 
 
+def test_a_driver_that_starts_and_has_not_attached_is_ended_by_force(program: Path) -> None:
+    launcher, ends, pid = hanging_driver(program)
+    launcher.kill(SPEC.host_id, 0)
+    assert ends.get(timeout=60) == KILLED
+    assert not psutil.pid_exists(pid)
+
+
 SECONDS = 60.0
+
+
+class HeldContext:
+    """A context whose stop does not end before its JVM does."""
+
+    def __init__(self) -> None:
+        self.jvm_killed = threading.Event()
+        self.left: list[float] = []
+
+    def stop(self) -> None:
+        assert self.jvm_killed.wait(SECONDS)
+        raise Py4JError
+
+    def kill(self) -> None:
+        self.jvm_killed.set()
+
+    def end(self, seconds: float) -> None:
+        self.left.append(seconds)
+
+
+def test_a_context_that_does_not_stop_is_ended_with_its_jvm() -> None:
+    context = HeldContext()
+    jvm = SimpleNamespace(kill=context.kill, stop=context.end)
+    Spark(jvm, context).stop(0.05)  # type: ignore[arg-type]
+    assert context.left == [0.05]
 
 
 class Jvm:

@@ -52,6 +52,7 @@ class StateQueries(TaggedJobs):
     def __init__(self, spark: Spark) -> None:
         super().__init__(spark)
         self._query: Any = None
+        self._batches = ShortErrors(lambda rows, number: None)
 
     def state_folders(self, address: str) -> StateFolders:
         """Return the folders of states below an address."""
@@ -89,7 +90,8 @@ class StateQueries(TaggedJobs):
             frame = session.sql(sql)
             if repeatable:
                 check_repeatable(frame._jdf.queryExecution().analyzed())
-            writer = frame.writeStream.outputMode(settings.mode).foreachBatch(each)
+            self._batches = ShortErrors(each)
+            writer = frame.writeStream.outputMode(settings.mode).foreachBatch(self._batches)
             writer = writer.option("checkpointLocation", settings.folder)
             pause = f"{settings.interval_seconds * 1000:.0f} milliseconds"
             self._query = writer.trigger(processingTime=pause).start()
@@ -111,7 +113,7 @@ class StateQueries(TaggedJobs):
             return None
         self._spark.look()
         error = self._query.exception()
-        return "it ended" if error is None else spark_reason(error)
+        return self._batches.why or ("it ended" if error is None else spark_reason(error))
 
     def stop(self) -> None:
         """End the query; blocks until its batch has ended, too, or ten seconds."""
@@ -139,6 +141,33 @@ class StateQueries(TaggedJobs):
                 self._spark.look()
                 raise UnitLostError(spark_reason(error)) from error
         return [bytes(each[0]) for each in found]
+
+
+class ShortErrors:
+    """Has Spark hear in a line why a batch failed.
+
+    It searches the whole text with a regular expression whose recursion overflows the stack on the trace of
+    an error of Java, and prints a thousand lines of that (Spark 4.3, `StreamExecution`).
+    """
+
+    def __init__(self, each: Each) -> None:
+        self._each = each
+        self.why: str | None = None
+        """Why the last batch failed, if it did."""
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Do what is to be done with a batch.
+
+        Raises:
+            UnitLostError: It failed.
+        """
+        try:
+            self._each(rows, number)
+        except Exception as error:
+            self.why = spark_reason(error)
+        else:
+            return
+        raise UnitLostError(self.why)  # out there, where it has no context
 
 
 @dataclass(frozen=True, slots=True)

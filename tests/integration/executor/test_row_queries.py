@@ -6,6 +6,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
-from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, QueryText, RowQuery
+from copycat_connect.plugin.row_query import KEY, PLACE, TOPIC, QueryText, RowQuery, StateQuery
 from copycat_executor.spark.queries import SparkQueries
 from copycat_executor.spark.session import Spark, start_driver
 from copycat_executor.spark.unit_jobs import RowQueries
@@ -106,6 +107,48 @@ NO_EXPRESSION = {
     "java_method('java.lang.System', 'exit')": "java_method is not allowed",
     "": "PARSE",
 }
+
+
+#: What a query with state reads: a topic with times, another, and a table whose columns nobody knows.
+COUNTED = StateQuery({"a": "id BIGINT, at TIMESTAMP", "c-d": "id BIGINT, word STRING"}, "append")
+TIMED = replace(COUNTED, watermark="at")
+UPDATED = replace(COUNTED, mode="update")
+GIVEN = replace(UPDATED, sql="SELECT id, count(*) AS n FROM a GROUP BY id")
+PLANNED = [
+    (
+        TIMED,
+        QueryText.STATE,
+        "SELECT window.start AS s, count(*) AS n FROM a GROUP BY window(at, '1 minute')",
+    ),
+    (UPDATED, QueryText.STATE, "SELECT id, count(*) AS n FROM a GROUP BY id"),
+    (
+        TIMED,
+        QueryText.STATE,
+        "WITH b AS (SELECT id, at FROM a) SELECT b.id FROM b JOIN `c-d` c ON b.id = c.id",
+    ),
+    (COUNTED, QueryText.STATE, "SELECT words.any FROM a LEFT JOIN words ON a.id = words.n"),
+    (COUNTED, QueryText.STATE, "SELECT a.id FROM a JOIN (SELECT max(n) AS n FROM words) w ON a.id = w.n"),
+    (TIMED, QueryText.WATERMARK, "at"),
+    (GIVEN, QueryText.EXPRESSION, "n + id -- both"),
+    (replace(GIVEN, sql="SELECT * FROM a JOIN words ON id = n"), QueryText.EXPRESSION, "any"),
+    (None, QueryText.INTERVAL, "10 seconds"),
+    (None, QueryText.INTERVAL, "INTERVAL 1 DAY 12 HOURS"),
+]
+UNPLANNED = [
+    (COUNTED, QueryText.STATE, GIVEN.sql, "set watermark.column to a TIMESTAMP and GROUP BY it"),
+    (TIMED, QueryText.STATE, GIVEN.sql, "set watermark.column to a TIMESTAMP and GROUP BY it"),
+    (COUNTED, QueryText.STATE, "SELECT DISTINCT a.id FROM a JOIN words ON id = n", "set watermark.column"),
+    (UPDATED, QueryText.STATE, "SELECT a.nope FROM a", "`a`.`nope` cannot be resolved"),
+    (UPDATED, QueryText.STATE, "SELECT id, count(*) AS n FROM a", "MISSING_GROUP_BY"),
+    (UPDATED, QueryText.STATE, "SELECT id FROM orders", "There is no table orders; there are a, c-d, words"),
+    (COUNTED, QueryText.STATE, "SELECT a.id FROM a LEFT JOIN `c-d` c ON a.id = c.id", "without a watermark"),
+    (UPDATED, QueryText.STATE, "WITH b AS (SELECT reflect('a', 'b') AS r FROM a) SELECT r FROM b", "reflect"),
+    (replace(TIMED, watermark="id"), QueryText.WATERMARK, "id", "The column id is no TIMESTAMP"),
+    (replace(TIMED, watermark="t"), QueryText.WATERMARK, "t", "input.columns has no column t"),
+    (GIVEN, QueryText.EXPRESSION, "at", "`at` cannot be resolved"),
+    (None, QueryText.INTERVAL, "5 bananas", "no interval; write numbers with their units, e.g. 30 seconds"),
+    (None, QueryText.INTERVAL, "-5 minutes", "below zero; write numbers with their units"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +268,21 @@ def test_queries_with_state_and_columns_pass(queries: SparkQueries, kind: QueryT
 def test_other_texts_are_refused(queries: SparkQueries, kind: QueryText, text: str, error: str) -> None:
     with pytest.raises(ConfigError, match=error):
         queries.check(text, kind=kind, repeatable=True)
+
+
+@pytest.mark.parametrize(("state", "kind", "text"), PLANNED)
+def test_queries_with_state_that_spark_can_run_pass(
+    queries: SparkQueries, state: StateQuery | None, kind: QueryText, text: str
+) -> None:
+    queries.check(text, kind=kind, repeatable=True, tables=["words"], state=state)
+
+
+@pytest.mark.parametrize(("state", "kind", "text", "error"), UNPLANNED)
+def test_queries_with_state_that_spark_cannot_run_are_refused_before_they_run(
+    queries: SparkQueries, state: StateQuery | None, kind: QueryText, text: str, error: str
+) -> None:
+    with pytest.raises(ConfigError, match=error):
+        queries.check(text, kind=kind, repeatable=True, tables=["words"], state=state)
 
 
 def test_each_row_tells_its_place_and_what_else_its_record_is_made_of(rows: DataFrame) -> None:

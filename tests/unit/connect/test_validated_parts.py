@@ -30,7 +30,7 @@ from copycat_connect.plugin import (
     TransformationContext,
     load_plugins,
 )
-from copycat_connect.plugin.row_query import QueryText
+from copycat_connect.plugin.row_query import QueryText, StateQuery
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 
 PLUGINS = load_plugins()
@@ -172,10 +172,19 @@ class Spark:
     def __init__(self, *refused: str) -> None:
         self.asked: list[tuple[str, QueryText, bool]] = []
         self.tables: Sequence[str] = ()
+        self.states: dict[QueryText, StateQuery | None] = {}
         self._refused = refused
 
-    def __call__(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
-        self.tables = tables
+    def __call__(
+        self,
+        text: str,
+        *,
+        kind: QueryText,
+        repeatable: bool,
+        tables: Sequence[str] = (),
+        state: StateQuery | None = None,
+    ) -> None:
+        self.tables, self.states[kind] = tables, state
         self.asked.append((text, kind, repeatable))
         if text in self._refused:
             raise ConfigError("[PARSE_SYNTAX_ERROR]")
@@ -220,6 +229,59 @@ def test_spark_knows_the_tables_that_a_query_may_join() -> None:
     assert list(spark.tables) == ["a", "b"]
     assert errors_of_query(spark, **LAKE, **QUERY, tables="a") == {}
     assert not spark.tables
+
+
+STATE = {
+    "connector.class": "SparkQuery",
+    "topic": "t",
+    "input.topics": "a, b, c",
+    "input.columns": "id INT, at TIMESTAMP",
+    "input.columns.b": "id INT",
+    "sql": "SELECT 1",
+    "key.expression": "id",
+    "watermark.column": "at",
+    "watermark.delay": "5 minutes",
+    "state.url": "file:///state",
+}
+
+
+def test_spark_knows_what_a_query_with_state_reads_and_gives() -> None:
+    spark = Spark()
+    assert errors_of_query(spark, **STATE) == {}
+    sql = QueryText.STATE
+    assert [kind for _, kind, _ in spark.asked] == [
+        *(QueryText.COLUMNS, QueryText.COLUMNS, QueryText.WATERMARK, QueryText.INTERVAL),
+        *(sql, QueryText.EXPRESSION),
+    ]
+    tables = {"records": "id INT, at TIMESTAMP", "b": "id INT"}
+    known = StateQuery(tables, "append", "at", "SELECT 1")
+    assert [state == known for state in spark.states.values()] == [True] * 5
+    errors_of_query(spark, **STATE, **{"output.mode": "update"})
+    assert spark.states[sql] == StateQuery(tables, "update", "at", "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("refused", "planned"),
+    [
+        ("5 minutes", {QueryText.STATE, QueryText.EXPRESSION}),
+        ("id INT", set()),
+        ("at", set()),
+        ("SELECT 1", {QueryText.STATE}),
+    ],
+)
+def test_what_is_wrong_about_a_query_with_state_is_said_once(refused: str, planned: set[QueryText]) -> None:
+    spark = Spark(refused)
+    assert len(errors_of_query(spark, **STATE)) == 1
+    texts = (QueryText.STATE, QueryText.EXPRESSION)
+    assert {each for each in texts if (state := spark.states[each]) and state.sql} == planned
+
+
+def test_a_query_without_state_has_no_watermark() -> None:
+    spark = Spark()
+    errors_of_query(spark, **{name: text for name, text in STATE.items() if name != "state.url"})
+    kinds = {kind for _, kind, _ in spark.asked}
+    assert not kinds & {QueryText.WATERMARK, QueryText.INTERVAL}
+    assert not any(spark.states.values())
 
 
 @pytest.mark.parametrize("key", QUERY)

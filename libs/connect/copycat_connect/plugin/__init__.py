@@ -40,7 +40,11 @@ from copycat_connect.plugin.row_query import (
     STATE_URL,
     TABLES,
     TOPIC_EXPRESSION,
+    WATERMARK_COLUMN,
+    WATERMARK_DELAY,
     RowQuery,
+    columns_of_topics,
+    topic_tables,
 )
 from copycat_connect.plugin.spark import SparkSinkTask, SparkSourceTask, SparkStream, SparkUnit, StreamBatch
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec, UnloadablePlugin
@@ -66,6 +70,8 @@ __all__ = [
     "STATE_URL",
     "TABLES",
     "TOPIC_EXPRESSION",
+    "WATERMARK_COLUMN",
+    "WATERMARK_DELAY",
     "Caller",
     "ClusterDetails",
     "ClusterState",
@@ -109,7 +115,9 @@ __all__ = [
     "Transformation",
     "TransformationContext",
     "UnloadablePlugin",
+    "columns_of_topics",
     "input_config",
     "load_plugins",
     "render_page",
+    "topic_tables",
 ]

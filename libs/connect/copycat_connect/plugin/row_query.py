@@ -12,6 +12,7 @@ from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.setting import ConfigValue, Type
 from copycat_connect.config.validators import non_empty
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.topic_rows import INPUT_TOPICS
 
 RECORDS: Final = "records"
 """The table of a query."""
@@ -48,6 +49,12 @@ INPUT_COLUMNS: Final = "input.columns"
 """The key with the columns that rows have, and what keys begin with that say them of one topic."""
 TABLES: Final = "tables"
 """The key with the names of tables that a query may join."""
+WATERMARK_COLUMN: Final = "watermark.column"
+"""The key with the column that says when something happened, of a query with state."""
+WATERMARK_DELAY: Final = "watermark.delay"
+"""The key that says how late records may be."""
+OUTPUT_MODE: Final = "output.mode"
+"""The key that says when a query with state gives a row."""
 ROW_QUERY_KEYS: Final = (SQL_KEY, KEY_EXPRESSION, TOPIC_EXPRESSION)
 """The keys of a connector that takes a query."""
 
@@ -63,15 +70,82 @@ class QueryText(StrEnum):
     """An expression of columns."""
     COLUMNS = "columns"
     """Columns with their types, as in CREATE TABLE."""
+    WATERMARK = "watermark"
+    """The column with the time of an event, of a query with state."""
+    INTERVAL = "interval"
+    """How long something takes, not below zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuery:
+    """What a query with state reads and gives, so that Spark can plan it before it runs."""
+
+    columns: Mapping[str, str]
+    """The columns of each table that is made of topics, as in CREATE TABLE."""
+    mode: str
+    """Spark's output mode: append or update."""
+    watermark: str | None = None
+    """The column with the time of an event, in the tables that have it."""
+    sql: str | None = None
+    """The query; None where nothing is known of it."""
+
+    @classmethod
+    def of(cls, raw: Config, values: Mapping[str, ConfigValue]) -> StateQuery | None:
+        """Return the query of a configuration; None without state, or where its keys are not right.
+
+        Args:
+            raw: The configuration.
+            values: What was found about its keys.
+        """
+        parsed = {name: value.value for name, value in values.items() if not value.errors}
+        topics, mode = parsed.get(INPUT_TOPICS), parsed.get(OUTPUT_MODE)
+        is_right = not any(value.errors for name, value in values.items() if _is_of_state(name))
+        if not raw.get(STATE_URL) or not is_right or not isinstance(topics, list):
+            return None
+        columns = columns_of_topics(raw)
+        tables = topic_tables([str(topic) for topic in topics], columns)
+        return cls(
+            {table: columns.get(first, columns.get("", "")) for table, (first, *_) in tables.items()},
+            str(mode),
+            raw.get(WATERMARK_COLUMN),
+            raw.get(SQL_KEY.name) if SQL_KEY.name in parsed else None,
+        )
+
+
+def columns_of_topics(config: Config) -> Mapping[str, str]:
+    """Return the columns of topics, those of all others under an empty name."""
+    prefix = f"{INPUT_COLUMNS}."
+    own = {
+        name.removeprefix(prefix): text
+        for name, text in config.items()
+        if name.startswith(prefix) and text is not None
+    }
+    return {**own, "": text} if (text := config.get(INPUT_COLUMNS)) else own
+
+
+def topic_tables(topics: Sequence[str], columns: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the tables of a query that are made of topics, each with these: of its own, or records."""
+    own = {topic: (topic,) for topic in topics if topic in columns}
+    others = tuple(topic for topic in topics if topic not in own)
+    return {**own, **({RECORDS: others} if others else {})}
 
 
 class RowTextCheck(Protocol):
     """Checks what can be seen of a query over rows that are not known yet, or of an expression in one."""
 
-    def __call__(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
+    def __call__(
+        self,
+        text: str,
+        *,
+        kind: QueryText,
+        repeatable: bool,
+        tables: Sequence[str] = (),
+        state: StateQuery | None = None,
+    ) -> None:
         """Check a text; `repeatable` when it has to give the same each time.
 
-        `tables` are what a query of rows may join.
+        `tables` are what a query may join whose columns nobody knows; `state` is what else is known of one
+        with state, if that is.
 
         Raises:
             ConfigError: It is refused.
@@ -126,7 +200,16 @@ def _has_columns(name: str) -> bool:
     return name == INPUT_COLUMNS or name.startswith(f"{INPUT_COLUMNS}.")
 
 
+def _is_of_state(name: str) -> bool:
+    return _has_columns(name) or name in {INPUT_TOPICS, TABLES, STATE_URL, WATERMARK_COLUMN, OUTPUT_MODE}
+
+
+_KINDS: Final = {WATERMARK_COLUMN: QueryText.WATERMARK, WATERMARK_DELAY: QueryText.INTERVAL}
+
+
 def _kind_of(name: str, raw: Config) -> QueryText:
+    if name in _KINDS:
+        return _KINDS[name]
     if _has_columns(name):
         return QueryText.COLUMNS
     if name != SQL_KEY.name:
@@ -141,14 +224,20 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
         RetriableError: Nobody can say now.
     """
     query = RowQuery.of(raw) or RowQuery()
-    columns = [(name, text) for name, text in raw.items() if text is not None and _has_columns(name)]
+    # What a query with state reads comes before the query itself.
+    first = [
+        (name, text)
+        for name, text in raw.items()
+        if text is not None and (_has_columns(name) or (raw.get(STATE_URL) and name in _KINDS))
+    ]
+    first.sort(key=lambda each: each[0] in _KINDS)
     by_name = {value.name: value for value in values}
     declared = by_name.get(TABLES)
     tables = declared.value if declared is not None and isinstance(declared.value, list) else ()
-    for name, text in (*query.texts(), *columns):
+    for name, text in (*first, *query.texts()):
         value = by_name.get(name)
         if value is None:
-            value = ConfigValue(name, text)
+            value = by_name[name] = ConfigValue(name, text)
             values.append(value)
         if value.errors:
             continue
@@ -156,7 +245,8 @@ def check_row_query(raw: Config, values: list[ConfigValue], check: RowTextCheck,
             value.errors.append(f"{name} lacks the name of the header: write {HEADER_PREFIX}name")
             continue
         try:
-            check(text, kind=_kind_of(name, raw), repeatable=repeatable, tables=tables)
+            kind, state = _kind_of(name, raw), StateQuery.of(raw, by_name)
+            check(text, kind=kind, repeatable=repeatable, tables=tables, state=state)
         except ConfigError as error:
             # Without the text: it may hold what placeholders stood for.
             value.errors.append(f"Invalid value for configuration {name}: {error.message}")

@@ -28,14 +28,17 @@ from copycat_connect.plugin import (
     STATE_URL,
     TABLES,
     TOPIC_EXPRESSION,
+    WATERMARK_COLUMN,
+    WATERMARK_DELAY,
     RowQuery,
+    columns_of_topics,
+    topic_tables,
 )
 
 from copycat_objects.spark_query.side_tables import PREFIX, SideTable, side_tables
 
 CLASS_NAME: Final = "copycat_objects.spark_query.connector.SparkQueryConnector"
 TASK_CLASS_NAME: Final = "copycat_objects.spark_query.task.SparkQueryTask"
-WATERMARK_COLUMN, WATERMARK_DELAY = "watermark.column", "watermark.delay"
 APPEND, UPDATE = "append", "update"
 #: Transactional ids that the partitions of a state may have; the last one is for the query as a whole.
 MOST_STATE_PARTITIONS: Final = 63
@@ -60,19 +63,8 @@ GUARANTEES: Final = (
     "after a failure may meet a newer table: the rows of a record arrive once all the same, but with "
     "state.url those parts of the state that had written a batch keep what they gave with the older one. "
     "Without state.url a record that several rows of a table match fails the task. So does a topic that was "
-    "deleted and made anew, until the offsets are reset."
+    "deleted and made anew, until the offsets are reset or altered."
 )
-
-
-def _columns(config: Config) -> Mapping[str, str]:
-    """Return the columns of topics, those of all others under an empty name."""
-    prefix = f"{INPUT_COLUMNS}."
-    own = {
-        name.removeprefix(prefix): text
-        for name, text in config.items()
-        if name.startswith(prefix) and text is not None
-    }
-    return {**own, "": text} if (text := config.get(INPUT_COLUMNS)) else own
 
 
 def _table_keys(config: Config) -> Mapping[str, str]:
@@ -189,7 +181,7 @@ class SparkQuerySettings(Settings):
         MEDIUM,
         default="10 seconds",
         check=non_empty,
-        doc="How late records may be, as Spark writes intervals.",
+        doc="How late records may be, as Spark writes intervals: 30 seconds, 5 minutes, 1 day 12 hours.",
     )
     output_mode: str = key(
         MEDIUM,
@@ -199,7 +191,7 @@ class SparkQuerySettings(Settings):
         "end; update gives it after each batch that changed it: set key.expression then.",
     )
     query: RowQuery = taken_from(RowQuery.of, keys=(KEY_EXPRESSION, TOPIC_EXPRESSION))
-    columns: Mapping[str, str] = taken_from(_columns)
+    columns: Mapping[str, str] = taken_from(columns_of_topics)
     table_keys: Mapping[str, str] = taken_from(_table_keys)
 
     def check(self) -> None:
@@ -260,9 +252,7 @@ class SparkQuerySettings(Settings):
 
     def topic_tables(self) -> Mapping[str, tuple[str, ...]]:
         """Return the tables of the query that are topics, each with these."""
-        own = {topic: (topic,) for topic in self.input_topics if topic in self.columns}
-        others = tuple(topic for topic in self.input_topics if topic not in own)
-        return {**own, **({"records": others} if others else {})}
+        return topic_tables(self.input_topics, self.columns)
 
 
 EXAMPLES: Final = {

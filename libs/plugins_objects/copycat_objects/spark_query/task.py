@@ -12,6 +12,8 @@ from copycat_connect.data import SourceBatch, SourceRecord
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import (
     INPUT_COLUMNS,
+    WATERMARK_COLUMN,
+    WATERMARK_DELAY,
     RecordRange,
     SparkSourceTask,
     SparkStream,
@@ -123,13 +125,31 @@ class SparkQueryTask(SparkSourceTask):
     def _make_tables(self, session: Any, begin: Mapping[TopicPartition, int]) -> None:  # noqa: ANN401 - PySpark's
         """Make the tables of the query that are topics, each with the records of these."""
         settings = self._settings
+        has_watermark = settings.watermark_column is None
         for table, topics in settings.topic_tables().items():
             columns, arrow = declared(session, settings.columns_of(topics[0]) or "")
             own = {each: offset for each, offset in begin.items() if each.topic in topics}
             rows = self._topics.stream(session, own, columns, RecordRows(arrow), settings.max_records)
             if settings.watermark_column in rows.columns:
-                rows = rows.withWatermark(settings.watermark_column, settings.watermark_delay)
+                rows, has_watermark = self._with_watermark(rows), True
             rows.createOrReplaceTempView(f"`{table}`")
+        if not has_watermark:
+            raise ConfigError(
+                f"Invalid value for configuration {WATERMARK_COLUMN}: {INPUT_COLUMNS} has no column "
+                f"{settings.watermark_column}; name one of its TIMESTAMPs",
+                key=WATERMARK_COLUMN,
+            )
+
+    def _with_watermark(self, rows: Any) -> Any:  # noqa: ANN401 - PySpark's
+        column, delay = self._settings.watermark_column, self._settings.watermark_delay
+        try:
+            return rows.withWatermark(column, delay)
+        except Exception as error:
+            raise ConfigError(
+                f"Invalid value for configuration {WATERMARK_COLUMN} or {WATERMARK_DELAY}: expected a column "
+                f"that is a TIMESTAMP, and an interval, e.g. 5 minutes: {str(error).strip().splitlines()[0]}",
+                key=WATERMARK_COLUMN,
+            ) from error
 
     def _with_expressions(self, rows: Any) -> Any:  # noqa: ANN401 - PySpark's
         """Add a place, and the columns of expressions, to what the query gives."""

@@ -112,8 +112,8 @@ class Queries:
             match asked:
                 case QueryAsked(sql=sql, columns=columns):
                     schema = await self.prepare(sql, columns)
-                case RowTextAsked(text=text, kind=kind, repeatable=repeatable, tables=tables):
-                    await self._call(CheckRowText(text, kind, repeatable, tables))
+                case RowTextAsked(text=text, kind=kind, repeatable=repeatable, tables=tables, state=state):
+                    await self._call(CheckRowText(text, kind, repeatable, tables, state))
         except CopycatError as error:
             error_text, code = error.message, code_of(error).name
         connectors.send(QueryChecked(asked.number, schema, error_text, code))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError
-from copycat_connect.plugin.row_query import QueryText
+from copycat_connect.plugin.row_query import QueryText, StateQuery
 
 from copycat_executor.pipeline.task.answers import Answers
 from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked, RowTextAsked
@@ -41,7 +41,15 @@ class QueryChecks:
 
         return self._answers.ask(send)
 
-    def check(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
+    def check(
+        self,
+        text: str,
+        *,
+        kind: QueryText,
+        repeatable: bool,
+        tables: Sequence[str] = (),
+        state: StateQuery | None = None,
+    ) -> None:
         """Check what can be seen of a query over rows that nobody knows yet, or of an expression in one.
 
         Raises:
@@ -49,7 +57,7 @@ class QueryChecks:
             RetriableError: There is no answer.
         """
         self._answers.ask(
-            lambda number: self._send(RowTextAsked(number, text, kind, repeatable, tuple(tables)))
+            lambda number: self._send(RowTextAsked(number, text, kind, repeatable, tuple(tables), state))
         )
 
     def run(self, sql: str, columns: str, batch: bytes) -> NoReturn:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias
 
-from copycat_connect.plugin.row_query import QueryText
+from copycat_connect.plugin.row_query import QueryText, StateQuery
 
 from copycat_executor.domain.running import UsedPlugin
 from copycat_executor.pipes.lines import LineReader
@@ -278,7 +278,9 @@ class RowTextAsked(PipeMessage, frozen=True):
     repeatable: bool
     """Whether it has to give the same each time."""
     tables: tuple[str, ...]
-    """What it may join."""
+    """What it may join, whose columns nobody knows."""
+    state: StateQuery | None
+    """What else is known of a query with state, if that is."""
 
 
 AnyConfigQuestion: TypeAlias = FindPlugin | ValidateConfig | AlterOffsets | ExplainOffsets | FindOffsets

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeAlias
 
-from copycat_connect.plugin.row_query import QueryText
+from copycat_connect.plugin.row_query import QueryText, StateQuery
 
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
@@ -54,7 +54,9 @@ class CheckRowText(QueryCall[None], frozen=True):
     repeatable: bool
     """Whether it has to give the same each time."""
     tables: tuple[str, ...]
-    """What it may join."""
+    """What it may join, whose columns nobody knows."""
+    state: StateQuery | None
+    """What else is known of a query with state, if that is."""
 
 
 class RunQuery(QueryCall[bytes], frozen=True):

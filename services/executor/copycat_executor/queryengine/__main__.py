@@ -63,9 +63,11 @@ class Engine:
             case PrepareQuery(sql=sql, columns=columns):
                 _hide(sql)
                 self._jobs.put(partial(reply, number, call, partial(queries.prepare, sql, columns), str))
-            case CheckRowText(text=text, kind=kind, repeatable=repeatable, tables=tables):
+            case CheckRowText(text=text, kind=kind, repeatable=repeatable, tables=tables, state=state):
                 _hide(text)
-                check = partial(queries.check, text, kind=kind, repeatable=repeatable, tables=tables)
+                check = partial(
+                    queries.check, text, kind=kind, repeatable=repeatable, tables=tables, state=state
+                )
                 self._jobs.put(partial(reply, number, call, check, str))
             case RunQuery(sql=sql, columns=columns, batch=batch):
                 _hide(sql)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, DataError
-from copycat_connect.plugin.row_query import PLACE, RECORDS, QueryText
+from copycat_connect.plugin.row_query import PLACE, RECORDS, QueryText, StateQuery
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from copycat_executor.spark.query_plans import check_analysed, check_unread, dataset, parse
+from copycat_executor.spark.state_plans import check_interval, check_planned
 
 #: What an engine of queries needs: little memory, no look into files, one time zone.
 CONF: Mapping[str, str] = {
@@ -60,14 +61,34 @@ class SparkQueries:
         """
         return self._prepare(sql, columns).result
 
-    def check(self, text: str, *, kind: QueryText, repeatable: bool, tables: Sequence[str] = ()) -> None:
+    def check(
+        self,
+        text: str,
+        *,
+        kind: QueryText,
+        repeatable: bool,
+        tables: Sequence[str] = (),
+        state: StateQuery | None = None,
+    ) -> None:
         """Check a query over rows that are not known, or an expression in one.
+
+        Args:
+            text: The query, expression, columns, and so on.
+            kind: Which of them.
+            repeatable: Whether it has to give the same each time.
+            tables: What it may join, whose columns nobody knows.
+            state: What else is known of a query with state, if that is.
 
         Raises:
             ConfigError: Spark or we refuse it.
         """
         try:
-            check_unread(self._session, text, kind=kind, repeatable=repeatable, tables=tables)
+            if kind is QueryText.INTERVAL:
+                check_interval(self._session, text)
+            elif kind is not QueryText.WATERMARK:
+                check_unread(self._session, text, kind=kind, repeatable=repeatable, tables=tables)
+            if state is not None:
+                check_planned(self._session, text, state, kind=kind, repeatable=repeatable, tables=tables)
         except (PySparkException, Py4JError) as error:
             raise ConfigError(_text(error)) from error
 
@@ -101,7 +122,7 @@ class SparkQueries:
             try:
                 prepared = self._check(sql, columns)
             except (PySparkException, Py4JError) as error:
-                raise ConfigError(_text(error)) from error
+                raise ConfigError(_refusal(error)) from error
             if len(self._prepared) >= MOST_PREPARED:
                 self._prepared.popitem(last=False)
             self._prepared[key] = prepared
@@ -121,9 +142,14 @@ class SparkQueries:
         return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())
 
 
-def _text(error: PySparkException | Py4JError) -> str:
-    """Return what Spark says, without the plan or the query that follow."""
+def _refusal(error: PySparkException | Py4JError) -> str:
+    """Return why Spark refuses a query over batches."""
     if isinstance(error, PySparkException) and error.getCondition() == "MISSING_GROUP_BY":
         return "Aggregates work across records, and a batch of them is no unit"
+    return _text(error)
+
+
+def _text(error: PySparkException | Py4JError) -> str:
+    """Return what Spark says, without the plan or the query that follow."""
     text = str(error.java_exception.getMessage()) if isinstance(error, Py4JJavaError) else str(error)
     return text.strip().split("\n", 1)[0].replace(f", `{PLACE}`", "").replace(f"`{PLACE}`, ", "")[:_TEXT]

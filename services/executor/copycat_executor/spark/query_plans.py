@@ -20,8 +20,10 @@ _PARSED = frozenset({"Project", "Filter", "SubqueryAlias", "UnresolvedRelation"}
 _ANALYSED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "LocalRelation", "LogicalRDD", "Join"})
 #: How a table may be joined, so that a record of which one row matches at most gives one row or none.
 _JOINS = frozenset({"INNER", "CROSS", "LEFT OUTER", "LEFT SEMI", "LEFT ANTI"})
+#: Queries that have names within another: its WITH.
+WITH = "UnresolvedWith"
 #: What works across rows, of a query with state or of the tables that one without joins, before analysis.
-_ACROSS = _PARSED | {"Aggregate", "Join", "Distinct", "Union", "UnresolvedHaving", "UnresolvedWith"}
+_ACROSS = _PARSED | {"Aggregate", "Join", "Distinct", "Union", "UnresolvedHaving", WITH}
 #: They run code by its name, or read files.
 _DANGEROUS = frozenset(
     {"reflect", "java_method", "try_reflect", "from_avro", "to_avro", "from_protobuf", "to_protobuf"}
@@ -45,8 +47,8 @@ def parse(session: SparkSession, sql: str) -> JavaObject:
         ParseException: It is no SQL.
         ConfigError: It is more than one SELECT over `records`.
     """
-    plan = _parsed(session, sql)
-    for node in _nodes(plan):
+    plan = parse_any(session, sql)
+    for node in plan_nodes(plan):
         _check_parsed(node)
     return _with_place(session, plan)
 
@@ -95,7 +97,7 @@ def check_unread(
         found = [_parsed_expression(session, text)]
     else:
         plan = _parsed_rows_query(session, text, tables)
-        found = [each for node in _nodes(plan) for each in _items(node.expressions())]
+        found = [each for node in plan_nodes(plan) for each in items(node.expressions())]
     if repeatable and (special := _SPECIAL_TIMES.search(text)):
         raise _unrepeatable(special[0])
     for expression in found:
@@ -108,8 +110,8 @@ def check_analysed(plan: JavaObject, *, repeatable: bool = True) -> None:
     Raises:
         ConfigError: It is not a query.
     """
-    for node in _nodes(plan, of_records=True):
-        name = _name(node)
+    for node in plan_nodes(plan, of_records=True):
+        name = name_of(node)
         if name == "Generate":
             raise ConfigError("A query gives one row for a record, or none; explode and its like give more")
         if name not in _ANALYSED:
@@ -124,7 +126,7 @@ def check_repeatable(plan: JavaObject) -> None:
     Raises:
         ConfigError: It does not.
     """
-    for node in _nodes(plan):
+    for node in plan_nodes(plan):
         _check_repeatable(node)
 
 
@@ -137,9 +139,9 @@ def check_state_query(session: SparkSession, sql: str, *, repeatable: bool) -> N
     """
     if repeatable and (special := _SPECIAL_TIMES.search(sql)):
         raise _unrepeatable(special[0])
-    for node in _nodes(_parsed(session, sql)):
+    for node in plan_nodes(parse_any(session, sql)):
         _check_across(node)
-        for expression in _items(node.expressions()):
+        for expression in items(node.expressions()):
             _check_functions(session, expression, repeatable=repeatable)
 
 
@@ -155,7 +157,7 @@ def dataset(session: SparkSession, plan: JavaObject) -> DataFrame:
 
 def _check_repeatable(node: JavaObject) -> None:
     for expression in _expressions(node):
-        if not expression.deterministic() or _name(expression) in _CLOCKS:
+        if not expression.deterministic() or name_of(expression) in _CLOCKS:
             raise _unrepeatable(expression.sql())
 
 
@@ -163,20 +165,26 @@ def _unrepeatable(text: str) -> ConfigError:
     return ConfigError(f"{text} gives something else each time; a repeated record must give the same")
 
 
-def _parsed(session: SparkSession, sql: str) -> JavaObject:
+def parse_any(session: SparkSession, sql: str) -> JavaObject:
+    """Parse a query of any kind.
+
+    Raises:
+        ParseException: It is no SQL.
+        ConfigError: It names the engine's own column.
+    """
     if PLACE in sql.lower():
         raise ConfigError(f"{PLACE} is the engine's own column")
     return session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
 
 
 def _parsed_rows_query(session: SparkSession, sql: str, tables: Collection[str]) -> JavaObject:
-    plan = _parsed(session, sql)
-    for node in _nodes(plan, of_records=True):
-        if tables and _name(node) == "Join":
+    plan = parse_any(session, sql)
+    for node in plan_nodes(plan, of_records=True):
+        if tables and name_of(node) == "Join":
             _check_join(node, tables)
         else:
             _check_parsed(node, stars=True)
-    if _name(plan) != "Project":
+    if name_of(plan) != "Project":
         raise ConfigError(f"It does not begin with SELECT; {_FIX}")
     return plan
 
@@ -187,9 +195,9 @@ def _parsed_expression(session: SparkSession, text: str, name: str | None = None
         raise ConfigError(f"{PLACE} is the engine's own column")
     parser = session._jsparkSession.sessionState().sqlParser()
     expression = parser.parseExpression(text)
-    if _is_star(expression) or "Alias" in _name(expression):
+    if _is_star(expression) or "Alias" in name_of(expression):
         raise ConfigError(f"It is not one expression; {_EXPRESSION_FIX}")
-    for part in _nodes(expression):
+    for part in plan_nodes(expression):
         _check_expression(part)
     # The end of the line ends a comment, too.
     return expression if name is None else parser.parseExpression(f"({text}\n) AS {name}")
@@ -197,9 +205,9 @@ def _parsed_expression(session: SparkSession, text: str, name: str | None = None
 
 def _check_functions(session: SparkSession, expression: JavaObject, *, repeatable: bool) -> None:
     """Have Spark analyse the calls that depend on no column, and look up the others."""
-    name = _name(expression)
+    name = name_of(expression)
     if name == "UnresolvedFunction":
-        if not any(_name(part) in _NAMES for part in _nodes(expression)):
+        if not any(name_of(part) in _NAMES for part in plan_nodes(expression)):
             _check_constant(session, expression, repeatable=repeatable)
             return
         if expression.nameParts().size() == 1:
@@ -208,7 +216,7 @@ def _check_functions(session: SparkSession, expression: JavaObject, *, repeatabl
                 raise ConfigError(f"There is no function {function}")
     elif repeatable and name == "UnresolvedAttribute" and _is_clock(expression):
         raise _unrepeatable(expression.sql())
-    for child in _items(expression.children()):
+    for child in items(expression.children()):
         _check_functions(session, child, repeatable=repeatable)
 
 
@@ -220,7 +228,7 @@ def _check_constant(session: SparkSession, call: JavaObject, *, repeatable: bool
     plan = logical.Project(jvm.PythonUtils.toSeq([column]), logical.OneRowRelation())
     analysed = dataset(session, plan)._jdf.queryExecution().analyzed()
     if repeatable:
-        for node in _nodes(analysed):
+        for node in plan_nodes(analysed):
             _check_repeatable(node)
 
 
@@ -240,15 +248,15 @@ def _named_rows(session: SparkSession, rows: JavaObject) -> JavaObject:
 
 def _check_parsed(node: JavaObject, *, stars: bool = False) -> None:
     """Check a node of a plan; with `stars` a SELECT may have a star for all columns."""
-    name = _name(node)
+    name = name_of(node)
     if name not in _PARSED:
         raise ConfigError(f"{name} is not allowed: a query is one SELECT over records; {_FIX}")
     if name == "UnresolvedRelation" and node.tableName().lower() != RECORDS:
         raise ConfigError(f"There is no table {node.tableName()}; {_FIX}")
-    for expression in _items(node.expressions()):
+    for expression in items(node.expressions()):
         if stars and _is_star(expression):
             continue
-        for part in _nodes(expression):
+        for part in plan_nodes(expression):
             if stars and _is_star(part):
                 raise ConfigError("A star stands for columns in SELECT, not within an expression")
             _check_expression(part)
@@ -256,19 +264,19 @@ def _check_parsed(node: JavaObject, *, stars: bool = False) -> None:
 
 def _check_join(join: JavaObject, tables: Collection[str]) -> None:
     """Check a join of records with tables: the records come first, and each stays one row or none."""
-    first, second = _items(join.children())
+    first, second = items(join.children())
     kind = join.joinType().sql().removeprefix("USING ")
     if kind not in _JOINS or not _reads_records(first) or _reads_records(second):
         raise ConfigError(
             f"This {kind} JOIN does not give one row for each record, or none: write records first, FROM "
             "records [LEFT] JOIN table ON ..."
         )
-    for expression in _items(join.expressions()):
-        for part in _nodes(expression):
+    for expression in items(join.expressions()):
+        for part in plan_nodes(expression):
             _check_expression(part)
-    for node in _nodes(second):
+    for node in plan_nodes(second):
         _check_across(node)
-        if _name(node) == "UnresolvedRelation" and node.tableName() not in tables:
+        if name_of(node) == "UnresolvedRelation" and node.tableName() not in tables:
             raise ConfigError(
                 f"There is no table {node.tableName()}; there are {', '.join([RECORDS, *tables])}"
             )
@@ -276,29 +284,29 @@ def _check_join(join: JavaObject, tables: Collection[str]) -> None:
 
 def _check_across(node: JavaObject) -> None:
     """Check a node of what works across rows."""
-    name = _name(node)
+    name = name_of(node)
     if name not in _ACROSS:
         raise ConfigError(
             f"{name} is not allowed: a query is a SELECT over tables, with WHERE, JOIN, GROUP BY, HAVING, "
             "DISTINCT or UNION"
         )
-    for expression in _items(node.expressions()):
-        for part in _nodes(expression):
+    for expression in items(node.expressions()):
+        for part in plan_nodes(expression):
             if not _is_star(part):
                 _check_expression(part)
 
 
 def _reads_records(plan: JavaObject) -> bool:
-    relations = (node for node in _nodes(plan) if _name(node) == "UnresolvedRelation")
+    relations = (node for node in plan_nodes(plan) if name_of(node) == "UnresolvedRelation")
     return any(node.tableName().lower() == RECORDS for node in relations)
 
 
 def _is_star(expression: JavaObject) -> bool:
-    return _name(expression).startswith("UnresolvedStar")
+    return name_of(expression).startswith("UnresolvedStar")
 
 
 def _check_expression(expression: JavaObject) -> None:
-    name = _name(expression)
+    name = name_of(expression)
     if name == "UnresolvedFunction":
         function = expression.nameParts().last().lower()
         if function in _DANGEROUS:
@@ -317,19 +325,19 @@ def _with_place(
     `rows` stand in for the table. Their place is a column, so that a star stands for it, too. What is joined
     is broadcast, which leaves the rows in their order and their partition.
     """
-    if rows is not None and _name(plan) == "UnresolvedRelation":
+    if rows is not None and name_of(plan) == "UnresolvedRelation":
         return rows
     jvm: Any = session._jvm
     to_seq = jvm.PythonUtils.toSeq
     catalyst = jvm.org.apache.spark.sql.catalyst
-    children = _items(plan.children())
+    children = items(plan.children())
     if children:
         hint, none = catalyst.plans.logical.UnresolvedHint, to_seq([])
         tables = [hint("BROADCAST", none, each) for each in children[1:]]
         children = [_with_place(session, children[0], rows), *tables]
-    if _name(plan) != "Project":
+    if name_of(plan) != "Project":
         return plan.withNewChildren(to_seq(children)) if children else plan
-    columns = _items(plan.projectList())
+    columns = items(plan.projectList())
     if rows is None or not any(_stands_for_rows(column, plan) for column in columns):
         columns.append(catalyst.analysis.UnresolvedAttribute.quoted(PLACE))
     return catalyst.plans.logical.Project(to_seq([*columns, *more]), children[0])
@@ -342,29 +350,31 @@ def _stands_for_rows(column: JavaObject, project: JavaObject) -> bool:
     target = column.target()
     if target.isEmpty():
         return True
-    below = _items(project.children())[0]
-    while _name(below) in {"Filter", "Join"}:
-        below = _items(below.children())[0]
-    name = below.alias() if _name(below) == "SubqueryAlias" else RECORDS
-    return [*_items(target.get())] == [name]
+    below = items(project.children())[0]
+    while name_of(below) in {"Filter", "Join"}:
+        below = items(below.children())[0]
+    name = below.alias() if name_of(below) == "SubqueryAlias" else RECORDS
+    return [*items(target.get())] == [name]
 
 
-def _nodes(plan: JavaObject, *, of_records: bool = False) -> Iterator[JavaObject]:
-    """Yield the nodes of a plan, down to rows that are not the query's, or those of an expression.
+def plan_nodes(plan: JavaObject, *, of_records: bool = False) -> Iterator[JavaObject]:
+    """Yield the nodes of a plan and its WITH, down to rows that are not the query's; or of an expression.
 
     With `of_records` those are left out that only read what records are joined with.
     """
     yield plan
-    if _name(plan) == "SubqueryAlias" and plan.alias() == PLACE:
+    if name_of(plan) == "SubqueryAlias" and plan.alias() == PLACE:
         return
-    children = _items(plan.children())
+    children = items(plan.children())
+    if name_of(plan) == WITH:
+        children += items(plan.innerChildren())
     for child in children[:1] if of_records else children:
-        yield from _nodes(child, of_records=of_records)
+        yield from plan_nodes(child, of_records=of_records)
 
 
 def _expressions(node: JavaObject) -> Iterator[JavaObject]:
-    for expression in _items(node.expressions()):
-        yield from _nodes(expression)
+    for expression in items(node.expressions()):
+        yield from plan_nodes(expression)
 
 
 def _is_subquery(expression: JavaObject) -> bool:
@@ -377,10 +387,12 @@ def _is_subquery(expression: JavaObject) -> bool:
     return False
 
 
-def _items(sequence: JavaObject) -> list[JavaObject]:
+def items(sequence: JavaObject) -> list[JavaObject]:
+    """Return what a sequence of Scala has."""
     return [sequence.apply(place) for place in range(sequence.size())]
 
 
-def _name(node: JavaObject) -> str:
+def name_of(node: JavaObject) -> str:
+    """Return the name of the class of a node."""
     name: str = node.getClass().getSimpleName()
     return name

@@ -8,15 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.plugin.row_query import SQL_KEY
 from py4j.protocol import Py4JError
 from pyspark import TaskContext
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from copycat_executor.spark.launcher import spark_reason
 from copycat_executor.spark.query_plans import check_repeatable, check_state_query
 from copycat_executor.spark.session import Spark, TaggedJobs
+from copycat_executor.spark.state_plans import refusal_of
 from copycat_executor.spark.unit_jobs import REPORT_COLUMNS, UnitLostError, Work, map_arrow, report_row
 
 _ROCKS_DB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -77,8 +79,8 @@ class StateQueries(TaggedJobs):
             repeatable: Whether it has to give the same each time.
 
         Raises:
-            ConfigError: The query is refused.
-            ConnectError: Spark refuses it.
+            ConfigError: The query is refused, by Spark or by us.
+            ConnectError: Spark cannot start it.
         """
         session = self._spark.session
         for name, value in _CONF.items():
@@ -95,6 +97,11 @@ class StateQueries(TaggedJobs):
             writer = writer.option("checkpointLocation", settings.folder)
             pause = f"{settings.interval_seconds * 1000:.0f} milliseconds"
             self._query = writer.trigger(processingTime=pause).start()
+        except (AnalysisException, IllegalArgumentException) as error:
+            raise ConfigError(
+                f"Invalid value for configuration {SQL_KEY.name}: {refusal_of(error) or spark_reason(error)}",
+                key=SQL_KEY.name,
+            ) from error
         except (PySparkException, Py4JError) as error:
             raise ConnectError(f"Spark cannot run the query: {spark_reason(error)}") from error
 

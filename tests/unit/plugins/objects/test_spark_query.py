@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ from copycat_objects.spark_query.connector import SparkQueryConnector
 from copycat_objects.spark_query.positions import effect_of
 from copycat_objects.spark_query.record_columns import RecordRows
 from copycat_objects.spark_query.settings import SparkQuerySettings
+from copycat_objects.spark_query.task import SparkQueryTask
 
 MICROS = pa.timestamp("us", tz="UTC")
 AT = datetime(2024, 1, 2, 3, 4, 5, 6000, tzinfo=UTC)
@@ -38,6 +40,7 @@ QUERY = {
     "input.columns": "id BIGINT",
     "sql": "SELECT id FROM records",
 }
+STATE = {**QUERY, "state.url": "file:///state"}
 
 
 ICEBERG = {"iceberg.table": "shop.t", "iceberg.catalog.uri": "postgresql+psycopg://me:sesame@h/d"}
@@ -224,6 +227,47 @@ def test_a_table_of_iceberg_has_the_keys_of_catalogs_and_shows_no_secret() -> No
     assert "sesame" not in f"{settings} {a}"
 
 
+class StreamRows:
+    """Rows of a stream, which refuse every watermark; also Spark's session, and who reads topics."""
+
+    columns = ("id", "at")
+    schema = pa.schema([("id", pa.int64())])
+
+    def createDataFrame(self, *_: Any) -> StreamRows:
+        return self
+
+    def toArrow(self) -> StreamRows:
+        return self
+
+    def stream(self, *_: Any) -> StreamRows:
+        return self
+
+    def withWatermark(self, column: str, delay: str) -> None:
+        raise ValueError(f"{column}, {delay}\nmore")
+
+    def createOrReplaceTempView(self, name: str) -> None:
+        assert name == "`records`"
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("at", r"watermark.column or watermark.delay: .* an interval, e.g. 5 minutes: at, 5 bananas$"),
+        ("t", r"watermark.column: input.columns has no column t; name one of its TIMESTAMPs"),
+    ],
+)
+def test_a_watermark_that_spark_refuses_fails_the_task_with_its_key(column: str, text: str) -> None:
+    rows, config = StreamRows(), {**STATE, "watermark.column": column, "watermark.delay": "5 bananas"}
+    task = SparkQueryTask()
+    task.initialize(SimpleNamespace(topics=rows, configs=lambda: config))
+    task.open(config)
+    stream = task.stream()
+    assert stream is not None
+    with pytest.raises(ConfigError, match=text) as failed:
+        stream.tables(rows, {})
+    assert failed.value.fields == {"key": "watermark.column"}
+
+
 def test_what_is_said_of_a_table_has_no_secret() -> None:
     config = {**QUERY, **database(password="open sesame", user="me")}
     settings = SparkQuerySettings.parse(config)
@@ -235,7 +279,6 @@ def test_what_is_said_of_a_table_has_no_secret() -> None:
     assert shown == "of me: [hidden], [hidden]"
 
 
-STATE = {**QUERY, "state.url": "file:///state"}
 PLACE = {"topic": "orders", "partition": 0}
 
 

@@ -49,8 +49,9 @@ def prepare(properties: Mapping[str, str]) -> Spark:
     Raises:
         CopycatError: There is no Java, or Spark does not start.
     """
-    _settings(properties)
-    return start_spark(properties)
+    own = role.own_properties(properties)
+    read_settings(own)
+    return start_spark(own)
 
 
 async def serve(
@@ -66,16 +67,17 @@ async def serve(
         CopycatError: The settings are wrong, or Spark or a part of this service went away: the process
             should end and be started again.
     """
-    settings = _settings(properties)
-    users = user_calls(role.own_properties(properties), "executor")
+    own = role.own_properties(properties)
+    settings, users = read_settings(own), user_calls(own, "executor")
     worker, jobs = _without_secret(properties), BackgroundJobs()
     processes = ConnectorProcesses(worker, jobs)
     jobs.spawn(processes.run(), "process of the connectors")
     try:
         if spark is None:
-            spark = await _starting(properties, stop)
+            spark = await _starting(own, stop)
         if spark is not None:
-            await _serve(_Given(worker, settings, processes, jobs, users), spark, stop, ready)
+            given = _Given(worker, settings, processes, jobs, users, DriverLauncher(own))
+            await _serve(given, spark, stop, ready)
     finally:
         await jobs.close()
         if spark is not None:
@@ -85,11 +87,6 @@ async def serve(
 def main() -> int:
     """Run `python -m copycat_executor worker.properties`."""
     return role.main("executor", serve)
-
-
-def _settings(properties: Mapping[str, str]) -> ExecutorSettings:
-    """Read our own settings; all else keeps its placeholders until the plugin runs."""
-    return read_settings(role.own_properties(properties))
 
 
 def _without_secret(properties: Mapping[str, str]) -> dict[str, str]:
@@ -112,6 +109,7 @@ class _Given:
     jobs: BackgroundJobs
     users: UserCalls | None
     """Who answers users that bring a token; none where no tokens are accepted."""
+    drivers: DriverLauncher
 
 
 def _limits(worker: Mapping[str, str], settings: ExecutorSettings) -> Limits:
@@ -162,7 +160,6 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
         trusted=for_hosts.certificate if for_hosts else "",
     )
     launcher, watch = SparkLauncher(spark), JvmWatch(spark.ask, spark.jvm.kill)
-    drivers = DriverLauncher(given.worker)
     watch.start()
     try:
         async with connected(settings.addresses, secret=settings.secret, tls=settings.tls) as services:
@@ -172,7 +169,13 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 given.worker,
                 _limits(given.worker, settings),
                 ExecutorSurroundings(
-                    server, services, launcher, given.processes, Queries(given.worker, jobs), jobs, drivers
+                    server,
+                    services,
+                    launcher,
+                    given.processes,
+                    Queries(given.worker, jobs),
+                    jobs,
+                    given.drivers,
                 ),
                 host_token=secrets.token_urlsafe(32),
                 host_tls=lambda: _host_tls(address, settings.tls, for_hosts),

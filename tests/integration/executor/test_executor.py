@@ -17,7 +17,7 @@ from copycat.types.v1 import types_pb2
 from copycat_testkit.commands import wait_gone
 from copycat_testkit.kafka import consume_all, unique
 
-from tests.integration.executor.executor_process import Master, Peers, executor, file_source, hosts_of
+from tests.integration.executor.executor_process import HOST, Master, Peers, executor, file_source, hosts_of
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -121,7 +121,13 @@ async def test_hosts_spread_over_workers_and_a_lost_worker_leaves_no_orphan(
         archive = shutil.make_archive(str(tmp_path / "plugins"), "gztar", folder)
         monkeypatch.setenv("PYTHONPATH", str(folder))  # of the executor alone: the workers run already
         shipped = {"spark.archives": f"{archive}#plugins", "spark.executorEnv.PYTHONPATH": "plugins"}
-        settings = master.settings(**shipped, **{"spark.executor.cores": "1"})
+        (tmp_path / "host").write_text(HOST)
+        placeholder = {
+            "config.providers": "directory",
+            "config.providers.directory.class": "DirectoryConfigProvider",
+            "spark.driver.host": f"${{directory:{tmp_path}:host}}",
+        }
+        settings = master.settings(**shipped, **placeholder, **{"spark.executor.cores": "1"})
         async with executor(kafka, tmp_path, **settings) as peers:
             files = {unique("one"): tmp_path / "one.txt", unique("two"): tmp_path / "two.txt"}
             for (name, file), class_name in zip(files.items(), ("FileStreamSource", SHIPPED), strict=True):

@@ -14,6 +14,8 @@ import pyspark
 from copycat_connect.java_runtime import Java, first_java, given_javas
 
 JAVA_HOME = "spark.java.home"
+#: Other users of this machine see command lines: these go to the JVM by its gateway.
+HIDDEN = frozenset({"spark.authenticate.secret"})
 ENTRY = "org.apache.spark.deploy.SparkSubmit"
 LOG4J = Path(__file__).with_name("log4j2.properties")
 #: Packages Spark must get at (its JavaModuleOptions). Its incubating vector module is left out: only machine
@@ -80,6 +82,6 @@ def command_line(java: Java, conf: Mapping[str, str], options: tuple[str, ...] =
         "-cp",
         os.pathsep.join(class_path(conf)),
         ENTRY,
-        *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+        *(part for key, value in conf.items() if key not in HIDDEN for part in ("--conf", f"{key}={value}")),
         "pyspark-shell",
     ]

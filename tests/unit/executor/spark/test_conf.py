@@ -78,10 +78,12 @@ def test_a_java_that_cannot_run_spark_is_refused_with_its_version(tmp_path: Path
 
 
 def test_the_command_starts_sparks_gateway_with_the_heap_asked_for(tmp_path: Path) -> None:
-    command = command_line(Java(tmp_path / "java", 17), session_conf({"spark.driver.memory": "96m"}))
+    given = {"spark.driver.memory": "96m", "spark.authenticate.secret": "a-long-text"}
+    command = command_line(Java(tmp_path / "java", 17), session_conf(given))
     assert command[0] == str(tmp_path / "java")
     assert "-Xmx96m" in command
     assert command[-1] == "pyspark-shell"
+    assert "a-long-text" not in str(command), "who lists processes sees no secret"
 
 
 @pytest.mark.parametrize("kind", ClassArchive)

@@ -7,9 +7,11 @@ which run on these images.
 from __future__ import annotations
 
 import compileall
+import platform
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +25,7 @@ UNUSED: Final = (
             # (but what ORC's files take of Hive, hive-storage-api)
             "curator-*", "datanucleus-*", "derby-*", "hive-[!s]*", "hive-s[!t]*", "javolution-*", "jdo-api-*",
             "jpam-*", "jta-*", "kubernetes-*", "lapack-*", "leveldbjni-*", "libthrift-*",
-            "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*", "rocksdbjni-*", "jline-*", "volcano-*",
+            "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*", "jline-*", "volcano-*",
             "scala-compiler-*", "scala-parser-combinators_*", "spark-connect_*", "spark-graphx_*",
             "spark-hive*", "spark-kubernetes_*", "spark-mllib*", "spark-pipelines_*", "spark-repl_*",
             "spark-streaming_*", "spark-yarn_*", "spire*", "vertx-*", "zookeeper-*",
@@ -41,6 +43,8 @@ UNUSED: Final = (
     # Declarations that only type checkers read.
     "**/*.pyi", "**/*.pxd", "**/*.pyx",
 )  # fmt: skip
+#: RocksDB, which holds the state of queries, has its library for each of 14 platforms: 72 MB, one of them 5.
+ROCKS_DB: Final = {"x86_64": "librocksdbjni-linux64.so", "aarch64": "librocksdbjni-linux-aarch64.so"}
 #: The services of AWS that the object connectors call.
 AWS: Final = frozenset({"s3", "sts", "sso", "sso-oidc"})
 
@@ -54,9 +58,24 @@ def main() -> int:
     for path in site.glob("botocore/data/*/"):
         if path.is_dir() and path.name not in AWS:
             _remove(path)
+    for path in site.glob("pyspark/jars/rocksdbjni-*"):
+        _keep_own_library(path)
     _strip(site)
     compileall.compile_dir(site, quiet=2, workers=0)
     return 0
+
+
+def _keep_own_library(jar: Path) -> None:
+    """Remove from RocksDB's jar the libraries of other machines than this one."""
+    own = ROCKS_DB.get(platform.machine())
+    if own is None:
+        return
+    slim = jar.with_suffix(".slim")
+    with zipfile.ZipFile(jar) as whole, zipfile.ZipFile(slim, "w", zipfile.ZIP_DEFLATED) as kept:
+        for name in whole.namelist():
+            if name == own or not name.startswith("librocksdbjni-"):
+                kept.writestr(name, whole.read(name))
+    slim.replace(jar)
 
 
 def _strip(site: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import Any, Final
 from copycat_connect.java_runtime import ClassArchive
 from copycat_connect.plugin import RowQuery
 from copycat_connect.plugin.row_query import PLACE
+from pyspark.sql import DataFrame, SparkSession
 
 from copycat_executor.spark.archive import archive_file, make_options
 from copycat_executor.spark.command import find_java
 from copycat_executor.spark.conf import driver_conf
 from copycat_executor.spark.session import Spark, start_context, start_driver
-from copycat_executor.spark.unit_jobs import UnitJobs
+from copycat_executor.spark.state_queries import QuerySettings, StateQueries
+from copycat_executor.spark.unit_jobs import UnitJobs, UnitLostError
 from copycat_executor.spark.worker import idle
 
 #: How long a JVM that writes its archive may take to end.
@@ -60,15 +63,16 @@ def make_archive(properties: Mapping[str, str], *, with_drivers: bool = True) ->
 
 
 def check_drivers() -> None:
-    """Read files of all formats in a driver.
+    """Read files of all formats in a driver, and run a query with state.
 
     Raises:
-        UnitLostError: Something that it takes is missing.
+        UnitLostError: Something that they take is missing.
     """
     spark = start_driver({})
     try:
         with tempfile.TemporaryDirectory() as folder:
             _read_units(spark, Path(folder) / "rows")
+            _keep_state(spark, Path(folder) / "state")
     finally:
         spark.stop(WRITE_TIMEOUT_SECONDS)
 
@@ -105,6 +109,28 @@ def _read_units(spark: Spark, folder: Path) -> None:
     jobs.run(partial(begin, "parquet"), query, "archive", repeatable=False)
 
 
+def _keep_state(spark: Spark, folder: Path) -> None:
+    """Run a query with state as a driver does, until its first batch is done."""
+    queries, done = StateQueries(spark), threading.Event()
+
+    def tables(session: SparkSession) -> None:
+        session.readStream.format("rate").load().createOrReplaceTempView("records")
+
+    def each(rows: DataFrame, number: int) -> None:
+        del number
+        rows.collect()
+        done.set()
+
+    settings = QuerySettings(folder.as_uri(), slots=1, mode="update", interval_seconds=0.1)
+    sql = "SELECT value % 2 AS odd, count(*) AS number FROM records GROUP BY value % 2"
+    queries.start(sql, tables, settings, each, repeatable=False)
+    while not done.wait(1):
+        reason = queries.ended()
+        if reason is not None:
+            raise UnitLostError(reason)
+    queries.stop()
+
+
 def main() -> int:
     """Make the archive and print where it is; the exit code is 0, as Spark starts without it too."""
     parser = argparse.ArgumentParser(
@@ -113,7 +139,7 @@ def main() -> int:
     parser.add_argument(
         "--hosts",
         action="store_true",
-        help="only classes of hosts, which makes it 110 MB smaller; that drivers read files is tried, too",
+        help="only classes of hosts, which makes it 110 MB smaller; drivers are tried, too",
     )
     hosts = parser.parse_args().hosts
     made = make_archive({}, with_drivers=not hosts)

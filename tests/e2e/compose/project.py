@@ -48,7 +48,8 @@ class Project:
             built_with = build_arguments(client)
             more = {**built_with, "COPYCAT_COMMIT": built_with["COMMIT"], "KAFKA_IMAGE": kafka_image(client)}
         first, second = free_ports(2)
-        variables = {**more, "COPYCAT_CLUSTER_SECRET": "unset", "COPYCAT_SMALL_REST_PORT": str(second)}
+        secrets = dict.fromkeys(("COPYCAT_CLUSTER_SECRET", "COPYCAT_SPARK_SECRET"), "unset")
+        variables = {**more, **secrets, "COPYCAT_SMALL_REST_PORT": str(second)}
         self.shell = Shell(engine, name, first, variables)
         """Types commands of a page, and asks the cluster of compose.yaml."""
         self.beside = Shell(engine, name, second, variables)

@@ -24,7 +24,7 @@ from copycat_rpc.tls import services_tls
 from tests.tls_override import COMPOSE, MOUNTED, SCRIPT, guards, shell
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-FILES = ("compose.yaml", "small.yaml", "standalone.yaml")
+FILES = ("compose.yaml", "small.yaml", "standalone.yaml", "spark.yaml")
 SECRET = ("password", "secret", "jaas", "credential", "token")
 
 
@@ -38,15 +38,14 @@ def properties(file: str) -> dict[str, str]:
     return parse_properties((COMPOSE / file).read_text("utf-8"))
 
 
+#: Those that a file declares whole, not what it changes in others.
 EVERY = [
-    pytest.param(service, id=f"{file}:{name}") for file in FILES for name, service in services(file).items()
-]
-OURS = [
     pytest.param(service, id=f"{file}:{name}")
     for file in FILES
     for name, service in services(file).items()
-    if name != "kafka"
+    if "image" in service
 ]
+OURS = [each for each in EVERY if each.id != "compose.yaml:kafka"]
 
 
 def targets() -> list[str]:
@@ -82,7 +81,8 @@ def test_each_of_ours_is_built_from_the_dockerfile_and_may_do_little(service: di
     assert (COMPOSE / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
-    assert "--probe" in service["healthcheck"]["test"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "--probe" in service["healthcheck"]["test"] or service["command"][0] == "spark-class"
     for volume in service["volumes"]:
         source = volume.split(":")[0]
         assert not source.startswith(".") or (COMPOSE / source).exists()
@@ -148,6 +148,44 @@ def test_no_secret_is_written_down(file: str) -> None:
 
 def test_roles_are_what_the_launcher_knows() -> None:
     assert [role.name for role in ROLES if role.name not in targets()] == []
+
+
+def test_executors_that_use_spark_have_their_properties_and_those_of_its_cluster() -> None:
+    plain, given = properties("worker.properties"), properties("spark.properties")
+
+    assert {key for key in given if given[key] != plain.get(key)} == {key for key in given if "spark." in key}
+    assert set(plain) <= set(given)
+    DISTRIBUTED.parse(given)
+    read_executor(given)
+    assert list(warnings_about(given)) == []
+
+
+def test_drivers_find_the_master_and_workers_of_spark_find_drivers_and_files() -> None:
+    given, declared = properties("spark.properties"), services("spark.yaml")
+    executors = {name: each for name, each in declared.items() if name.startswith("executor-")}
+    workers = {name: each for name, each in declared.items() if name.startswith("spark-worker-")}
+
+    assert set(executors) == {name for name in services("compose.yaml") if name.startswith("executor-")}
+    for name, executor in executors.items():
+        assert given["spark.driver.host"] == "${env:COPYCAT_HOST}"
+        assert executor["environment"]["COPYCAT_HOST"] == name
+        own, *_ = executor["volumes"]
+        assert own == "./spark.properties:/etc/copycat/worker.properties:ro"
+    assert len(workers) == 2
+    for worker in workers.values():
+        assert given["spark.drivers.master"] in worker["command"]
+        assert {"data:/data", "../examples:/examples:ro"} <= set(worker["volumes"])
+
+
+def test_all_of_spark_and_the_executors_know_one_secret_that_must_be_given() -> None:
+    declared = services("spark.yaml")
+
+    for name, service in declared.items():
+        key = "COPYCAT_SPARK_SECRET" if name.startswith("executor-") else "_SPARK_AUTH_SECRET"
+        assert service["environment"][key].startswith("${COPYCAT_SPARK_SECRET:?")
+    for name in ("spark-master", "spark-worker-1", "spark-worker-2"):
+        assert "-Dspark.authenticate=true" in declared[name]["environment"]["SPARK_DAEMON_JAVA_OPTS"]
+    assert properties("spark.properties")["spark.authenticate.secret"] == "${env:COPYCAT_SPARK_SECRET}"
 
 
 @pytest.fixture(scope="module")

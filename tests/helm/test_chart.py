@@ -12,11 +12,14 @@ import pytest
 from copycat_launcher.worker_properties import DISTRIBUTED
 from copycat_rpc.role import read_properties
 
-from tests.helm.conftest import KUBERNETES, Document, Render, named
+from tests.helm.conftest import KUBERNETES, REQUIRED, Document, Render, named
 
 ROLES = ("config", "offset", "status", "scheduler", "executor", "gateway")
+SPARK = ("spark.enabled=true", "spark.secret.value=a-long-text", "executor.dataClaim=files")
+SPARK_PODS = ("spark-master", "spark-worker")
 VALUES: tuple[tuple[str, ...], ...] = (
     (),
+    SPARK,
     ("clusterSecret.existingSecret=", "clusterSecret.value=a-long-text"),
     ("executor.autoscaling.enabled=false", "executor.dataClaim=files", "connectorSecret=logins"),
     ("servicesTls.secret=certificates",),
@@ -57,6 +60,7 @@ def test_every_role_runs_twice_and_is_drained_one_at_a_time(render: Render) -> N
     documents = render()
 
     assert set(pods(documents)) == set(ROLES)
+    assert "spark" not in str(documents), "a cluster of Spark is there for those who ask for it"
     for role in ROLES:
         kind = "Deployment" if role == "gateway" else "StatefulSet"
         replicas = named(documents, kind, f"release-copycat-{role}")["spec"].get("replicas")
@@ -69,7 +73,7 @@ def test_every_role_runs_twice_and_is_drained_one_at_a_time(render: Render) -> N
 
 
 def test_no_pod_may_more_than_it_needs(render: Render) -> None:
-    for role, pod in pods(render()).items():
+    for role, pod in pods(render(*SPARK)).items():
         spec, [container] = pod["spec"], pod["spec"]["containers"]
         assert spec["securityContext"]["runAsNonRoot"]
         assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -136,12 +140,59 @@ def test_a_gateway_that_is_asked_to_end_still_answers_who_does_not_know_yet(rend
     assert waiting == {"gateway"}
 
 
+def test_drivers_in_executors_find_the_spark_cluster_and_it_finds_them(
+    render: Render, tmp_path: Path
+) -> None:
+    documents = render(*SPARK, "spark.worker.replicas=3")
+    file = tmp_path / "worker.properties"
+    file.write_text(named(documents, "ConfigMap", "release-copycat")["data"]["worker.properties"])
+
+    properties = read_properties(file)
+
+    DISTRIBUTED.parse(properties)
+    master = properties["spark.drivers.master"]
+    assert master == "spark://release-copycat-spark-master:7077"
+    service = named(documents, "Service", "release-copycat-spark-master")["spec"]
+    assert [port["port"] for port in service["ports"]] == [7077]
+    workers = named(documents, "StatefulSet", "release-copycat-spark-worker")["spec"]
+    assert workers["replicas"] == 3
+    [worker] = workers["template"]["spec"]["containers"]
+    assert master in worker["args"]
+    assert worker["image"] == "copycat-executor:0.1.0"
+    # Partitions find files where executors have them.
+    [executor] = pods(documents)["executor"]["spec"]["containers"]
+    assert {"name": "data", "mountPath": "/data"} in worker["volumeMounts"]
+    files = {"name": "data", "persistentVolumeClaim": {"claimName": "files"}}
+    assert files in workers["template"]["spec"]["volumes"]
+    assert properties["spark.driver.host"] == "${env:COPYCAT_POD}.release-copycat-executor"
+    assert "COPYCAT_SPARK_SECRET" in [each["name"] for each in executor["env"]]
+
+
+def test_no_pod_but_those_of_the_spark_cluster_and_executors_reaches_it(render: Render) -> None:
+    documents = render(*SPARK)
+
+    for role in SPARK_PODS:
+        policy = named(documents, "NetworkPolicy", f"release-copycat-{role}")["spec"]
+        labels = pods(documents)[role]["metadata"]["labels"]
+        assert policy["podSelector"]["matchLabels"].items() <= labels.items()
+        [rule] = policy["ingress"]
+        spark, executors = (peer["podSelector"]["matchLabels"] for peer in rule["from"])
+        assert spark.items() <= labels.items()
+        assert executors.items() <= pods(documents)["executor"]["metadata"]["labels"].items()
+    of_services, of_spark = named(documents, "NetworkPolicy", "release-copycat-executor")["spec"]["ingress"]
+    assert of_spark == {"from": [{"podSelector": {"matchLabels": spark}}]}
+    services = of_services["from"][0]["podSelector"]["matchLabels"]
+    assert not services.items() <= labels.items(), "what runs on Spark is no service"
+
+
 def test_the_cluster_secret_stands_in_a_secret_alone(render: Render) -> None:
     documents = render("clusterSecret.existingSecret=", "clusterSecret.value=a-long-text")
 
     holders = [each["kind"] for each in documents if "a-long-text" in str(each)]
 
     assert holders == ["Secret"]
+    of_spark = [each["kind"] for each in render(*SPARK) if "a-long-text" in str(each)]
+    assert of_spark == ["Secret"]
     assert not [each for each in render() if each["kind"] == "Secret"], "one that is there is not made again"
 
 
@@ -161,6 +212,7 @@ def test_only_pods_of_the_release_reach_grpc(render: Render) -> None:
         (("clusterSecret.value=x",), "kafka.bootstrapServers: name the brokers"),
         (("kafka.bootstrapServers=k:9092",), "clusterSecret: name an existingSecret"),
         (("kafka.bootstrapServers=k:9092", "clusterSecret.value=x", "executors.replicas=2"), "executors"),
+        ((*REQUIRED, "spark.enabled=true"), "spark.secret: name an existingSecret"),
     ],
 )
 def test_what_is_missing_or_misspelt_is_named(

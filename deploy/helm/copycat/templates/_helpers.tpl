@@ -5,7 +5,7 @@
 
 {{/* What tells the pods of a role: (dict "root" $ "role" "config"). */}}
 {{- define "copycat.selector" -}}
-app.kubernetes.io/name: copycat
+app.kubernetes.io/name: {{ hasPrefix "spark-" .role | ternary "copycat-spark" "copycat" }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .role }}
 {{- end }}
@@ -31,7 +31,74 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{ dict "config" 9101 "offset" 9102 "status" 9103 "scheduler" 9104 "executor" 9105 "gateway" 8083 | toJson }}
 {{- end }}
 
-{{/* What every pod is, whatever its role; the caller adds what its own needs. */}}
+{{- define "copycat.sparkSecretName" -}}
+{{- .Values.spark.secret.existingSecret | default (printf "%s-spark" (include "copycat.name" .)) }}
+{{- end }}
+
+{{/* The pods of the Spark cluster, as a peer of network policies. */}}
+{{- define "copycat.sparkPods" -}}
+{{ dict "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" "copycat-spark" "app.kubernetes.io/instance" .Release.Name)) | toJson }}
+{{- end }}
+
+{{/* Where a pod runs, and what it may do there. */}}
+{{- define "copycat.placement" -}}
+{{- $root := .root -}}
+serviceAccountName: {{ include "copycat.name" $root }}-{{ .role }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile: {type: RuntimeDefault}
+{{- with $root.Values.images.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+# One node lost takes one instance, where there are nodes enough.
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "copycat.selector" . | nindent 8 }}
+{{- end }}
+
+{{- define "copycat.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* The volumes of those that run connectors, or partitions of them. */}}
+{{- define "copycat.connectorMounts" -}}
+- {name: data, mountPath: /data}
+{{- if .Values.connectorSecret }}
+- {name: connector-secret, mountPath: /run/secrets/copycat, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "copycat.connectorVolumes" -}}
+- name: data
+  {{- if .Values.executor.dataClaim }}
+  persistentVolumeClaim: {claimName: {{ .Values.executor.dataClaim }}}
+  {{- else }}
+  emptyDir: {}
+  {{- end }}
+{{- with .Values.connectorSecret }}
+- name: connector-secret
+  secret: {secretName: {{ . }}}
+{{- end }}
+{{- end }}
+
+{{/* What every pod of a service is, whatever its role; the caller adds what its own needs. */}}
 {{- define "copycat.pod" -}}
 {{- $root := .root -}}
 {{- $port := index (include "copycat.ports" $root | fromJson) .role -}}
@@ -43,32 +110,7 @@ metadata:
     checksum/secret: {{ include (print $root.Template.BasePath "/secret.yaml") $root | sha256sum }}
     {{- with $root.Values.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
-  serviceAccountName: {{ include "copycat.name" $root }}-{{ .role }}
-  automountServiceAccountToken: false
-  enableServiceLinks: false
-  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 10001
-    runAsGroup: 10001
-    fsGroup: 10001
-    seccompProfile: {type: RuntimeDefault}
-  {{- with $root.Values.images.pullSecrets }}
-  imagePullSecrets: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $root.Values.nodeSelector }}
-  nodeSelector: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $root.Values.tolerations }}
-  tolerations: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  # One node lost takes one instance, where there are nodes enough.
-  topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
-        matchLabels: {{- include "copycat.selector" . | nindent 10 }}
+  {{- include "copycat.placement" . | nindent 2 }}
   containers:
     - name: {{ .role }}
       image: {{ include "copycat.image" . | quote }}
@@ -82,6 +124,11 @@ spec:
         - name: COPYCAT_POD
           valueFrom:
             fieldRef: {fieldPath: metadata.name}
+        {{- if and $root.Values.spark.enabled (eq .role "executor") }}
+        - name: COPYCAT_SPARK_SECRET
+          valueFrom:
+            secretKeyRef: {name: {{ include "copycat.sparkSecretName" $root }}, key: secret}
+        {{- end }}
         {{- with $root.Values.extraEnv }}{{ toYaml . | nindent 8 }}{{ end }}
       ports:
         - name: {{ $port_name }}
@@ -116,10 +163,7 @@ spec:
         timeoutSeconds: 5
       {{- end }}
       resources: {{- toYaml .settings.resources | nindent 8 }}
-      securityContext:
-        allowPrivilegeEscalation: false
-        readOnlyRootFilesystem: true
-        capabilities: {drop: [ALL]}
+      securityContext: {{- include "copycat.containerSecurity" . | nindent 8 }}
       volumeMounts:
         - {name: properties, mountPath: /etc/copycat, readOnly: true}
         - {name: tmp, mountPath: /tmp}
@@ -127,10 +171,7 @@ spec:
         - {name: certificates, mountPath: /etc/copycat-certificates, readOnly: true}
         {{- end }}
         {{- if eq .role "executor" }}
-        - {name: data, mountPath: /data}
-        {{- if $root.Values.connectorSecret }}
-        - {name: connector-secret, mountPath: /run/secrets/copycat, readOnly: true}
-        {{- end }}
+        {{- include "copycat.connectorMounts" $root | nindent 8 }}
         {{- end }}
   volumes:
     - name: properties
@@ -142,15 +183,6 @@ spec:
       secret: {secretName: {{ . }}, defaultMode: 0440}
     {{- end }}
     {{- if eq .role "executor" }}
-    - name: data
-      {{- if $root.Values.executor.dataClaim }}
-      persistentVolumeClaim: {claimName: {{ $root.Values.executor.dataClaim }}}
-      {{- else }}
-      emptyDir: {}
-      {{- end }}
-    {{- with $root.Values.connectorSecret }}
-    - name: connector-secret
-      secret: {secretName: {{ . }}}
-    {{- end }}
+    {{- include "copycat.connectorVolumes" $root | nindent 4 }}
     {{- end }}
 {{- end }}

@@ -1,4 +1,4 @@
-"""The Java that Spark runs on, found as the launcher finds it, and a master of a Spark cluster."""
+"""The Java that Spark runs on, found as the launcher finds it, a driver, and a master of a Spark cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from copycat_embedded.spark_java import spark_java_home
+from copycat_executor.spark.session import Spark, start_driver
+from copycat_testkit.system import SHORT_LIVED_DRIVERS
 
 from tests.integration.executor.executor_process import HOST, LEAN, Master, spark_master
 
@@ -17,6 +19,14 @@ def java_home() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(spark_java_home()))
         yield
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Spark]:
+    """A driver in this process."""
+    running = start_driver(SHORT_LIVED_DRIVERS)
+    yield running
+    running.stop()
 
 
 @pytest.fixture

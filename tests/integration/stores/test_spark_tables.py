@@ -63,7 +63,7 @@ class _Content(io.BytesIO):
 
     def __init__(self, store: Store, path: str, *, replace: bool) -> None:
         super().__init__()
-        self._begin = lambda: store.create(path, replace=replace)
+        self._begin: Callable[[], Any] = lambda: store.create(path, replace=replace)
 
     def close(self) -> None:
         if not self.closed:

@@ -17,7 +17,7 @@ JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 SECONDS: Final = 200.0
 TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
 #: Makes a record one of that trace.
-TRACED: Final = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
+TRACED: Final[dict[str, str | bytes | None]] = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
 
 
 def traced(spans: OtlpReceiver, connector: str, name: str) -> int:

@@ -26,7 +26,7 @@ def send(
     topic: str,
     values: list[object],
     partition: int = 0,
-    headers: dict[str, str] | None = None,
+    headers: dict[str, str | bytes | None] | None = None,
 ) -> None:
     """Send values as JSON, those that are bytes as they are."""
     producer: Producer = idempotent_producer(kafka)

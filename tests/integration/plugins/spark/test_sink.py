@@ -42,7 +42,7 @@ def produce(
     topic: str,
     values: list[bytes | None],
     partitions: int = 3,
-    headers: dict[str, str] | None = None,
+    headers: dict[str, str | bytes | None] | None = None,
 ) -> None:
     producer = Producer({"bootstrap.servers": lake.kafka})
     for number, each in enumerate(values):

@@ -36,6 +36,7 @@ _CLOCK_NAMES = frozenset({"current_timestamp", "current_date", "current_time", "
 _NAMES = frozenset({"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"})
 #: What the parser itself computes: nothing of it is left in a plan.
 _SPECIAL_TIMES = re.compile(r"\b(date|timestamp\w*)\s*'\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+_ONE_SELECT = "a query is one SELECT over records (with state.url SparkQuery also groups and joins them)"
 _FIX = "write SELECT expressions FROM records [WHERE condition]"
 _EXPRESSION_FIX = "write one expression of the records' columns, without AS"
 
@@ -250,7 +251,7 @@ def _check_parsed(node: JavaObject, *, stars: bool = False) -> None:
     """Check a node of a plan; with `stars` a SELECT may have a star for all columns."""
     name = name_of(node)
     if name not in _PARSED:
-        raise ConfigError(f"{name} is not allowed: a query is one SELECT over records; {_FIX}")
+        raise ConfigError(f"{name} is not allowed: {_ONE_SELECT}; {_FIX}")
     if name == "UnresolvedRelation" and node.tableName().lower() != RECORDS:
         raise ConfigError(f"There is no table {node.tableName()}; {_FIX}")
     for expression in items(node.expressions()):

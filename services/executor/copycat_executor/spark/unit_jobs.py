@@ -12,7 +12,7 @@ from copycat_connect.plugin import RowQuery
 from copycat_connect.plugin.row_query import PLACE, TOPIC, TOPIC_EXPRESSION
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructField, StructType
 from pyspark.sql.udf import UserDefinedFunction
@@ -134,8 +134,9 @@ class RowQueries:
         """Return what a query makes of the rows of one partition: columns, their place, expressions.
 
         Raises:
-            PySparkException: Spark refuses it.
-            ConfigError: We do: it is not a query of single rows, or is to be repeatable and is not.
+            PySparkException: Spark cannot parse it.
+            ConfigError: Spark refuses it, or we do: it is not a query of single rows, or is to be repeatable
+                and is not.
         """
         if PLACE not in rows.columns:
             # The only partition has the number 0, so that these are the numbers of its rows.
@@ -145,7 +146,10 @@ class RowQueries:
         parsed = self._parsed.get(texts)
         if parsed is None:
             parsed = self._parsed[texts] = parse_rows_query(session, query.sql or _ALL, more, query.tables)
-        found = dataset(session, over_rows(session, parsed, rows._jdf.queryExecution().analyzed()))
+        try:
+            found = dataset(session, over_rows(session, parsed, rows._jdf.queryExecution().analyzed()))
+        except AnalysisException as error:  # it names a column that is not there, for example
+            raise ConfigError(f"Spark refuses the query: {spark_reason(error)}") from error
         known = (texts, repeatable, rows.schema.json(), tuple(found.columns))
         if known not in self._checked:
             _check(found, repeatable=repeatable)

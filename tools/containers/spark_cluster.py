@@ -27,8 +27,9 @@ _START: Final = (
     'exec "$(python -c "import pyspark; print(pyspark.__path__[0])")"/bin/spark-class '
     'org.apache.spark.deploy."$@" --host "$HOSTNAME"'
 )
-#: Counts the processes that Copycat's daemon is and forks (`python -m ...`); the image has no `ps`.
-_COUNT_HOSTS: Final = (
+#: Counts the processes that Copycat's daemon is and forks (`python -m ...`), in which hosts and partitions of
+#: Spark run; the image has no `ps`.
+COUNT_FORKED: Final = (
     "from pathlib import Path; daemon = b'-m' + bytes(1) + b'copycat_executor.spark.daemon'; "
     "print(sum(daemon in (each / 'cmdline').read_bytes() for each in Path('/proc').glob('[0-9]*')))"
 )
@@ -111,4 +112,4 @@ class SparkCluster:
 
 def hosts_on(worker: Box) -> int:
     """Return how many hosts of tasks a worker runs, with the daemon that forks them."""
-    return int(worker.run("python", "-c", _COUNT_HOSTS))
+    return int(worker.run("python", "-c", COUNT_FORKED))

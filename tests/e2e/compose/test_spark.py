@@ -15,6 +15,7 @@ from copycat_testkit.kafka import wait_until
 from tests.e2e.compose.project import SECONDS, Project, project
 from tools.containers.compose import commands_of
 from tools.containers.engine import ROOT, Engine
+from tools.containers.spark_cluster import COUNT_FORKED
 
 pytestmark = pytest.mark.timeout(1800, func_only=True)
 
@@ -22,7 +23,7 @@ PAGE: Final = ROOT / "deploy/README.md"
 #: A transformation that writes into each record in which folder of a Spark worker it was made.
 AUTHOR: Final = ROOT / "tests/integration/plugins/spark/author"
 WORKERS: Final = ("spark-worker-1", "spark-worker-2")
-NAME, FILES, ROWS = "orders", 32, 5_000
+NAME, FILES, ROWS = "orders", 64, 2_500
 ORDERS: Final = {
     "connector.class": "SparkSource",
     "tasks.max": "2",
@@ -69,6 +70,11 @@ def folders(project: Project, worker: str) -> set[str]:
     return set((project.runs(worker, "sh", "-c", "ls -d /tmp/work/*/*") or b"").decode().split())
 
 
+def works(project: Project, worker: str) -> bool:
+    """Tell whether a worker of Spark has begun with a partition."""
+    return int(project.runs(worker, "python", "-c", COUNT_FORKED) or 0) > 0
+
+
 def read_whole(project: Project) -> int:
     """Return how many files the connector has read and committed."""
     found = (project.shell.get(f"/connectors/{NAME}/offsets") or {"offsets": []})["offsets"]
@@ -83,7 +89,9 @@ def test_every_record_comes_once_through_both_workers_though_one_is_killed(
     config.write_text(json.dumps({"name": NAME, "config": ORDERS}))
 
     with_spark.shell.type(f"copycat apply {config}")
-    wait_until(lambda: read_whole(with_spark) >= 4, SECONDS, "some files are read")
+    wait_until(lambda: all(works(with_spark, each) for each in WORKERS), SECONDS, "both workers work")
+    before = read_whole(with_spark)
+    wait_until(lambda: read_whole(with_spark) >= before + 6, SECONDS, "both have read files")
     assert read_whole(with_spark) < FILES
     of_first, of_second = (folders(with_spark, worker) for worker in WORKERS)
     with_spark.containers()[WORKERS[1]].kill()

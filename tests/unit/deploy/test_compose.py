@@ -83,6 +83,9 @@ def test_each_of_ours_is_built_from_the_dockerfile_and_may_do_little(service: di
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert "--probe" in service["healthcheck"]["test"] or service["command"][0] == "spark-class"
+    # Spark loads what it unpacks there, where connectors run; they may execute what they write to /data, too.
+    [temporary] = service["tmpfs"]
+    assert temporary.endswith(":exec") == ("data:/data" in service["volumes"])
     for volume in service["volumes"]:
         source = volume.split(":")[0]
         assert not source.startswith(".") or (COMPOSE / source).exists()

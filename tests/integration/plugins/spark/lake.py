@@ -7,6 +7,8 @@ from typing import Final
 
 import httpx2
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 from confluent_kafka import Message
 from copycat_testkit.kafka import consume_all, wait_until
 from copycat_testkit.spans import OtlpReceiver
@@ -34,6 +36,12 @@ class Lake:
         self._system = system
         self.kafka = kafka
         folder.mkdir()
+
+    def add(self, name: str, rows: pa.Table, **options: int) -> None:
+        """Add a Parquet file, whole at once: who reads the folder never sees half of one."""
+        hidden = self.folder / f".{name}"
+        pq.write_table(rows, hidden, **options)
+        hidden.rename(self.folder / name)
 
     def put(self, name: str, **config: str) -> None:
         """Create a connector, or change it; its topic bears its name."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from copycat_testkit.system import SHORT_LIVED_DRIVERS, CopycatUp
@@ -70,7 +69,7 @@ def numbered(number: int, rows_each: int) -> pa.Table:
 def files(lake: Lake, units: range, rows_each: int) -> dict[str, str]:
     """Add files, each of which is a unit; returns how they are read, as the others do."""
     for number in units:
-        pq.write_table(numbered(number, rows_each), lake.folder / f"{number:03}.parquet")
+        lake.add(f"{number:03}.parquet", numbered(number, rows_each))
     return {"format": "parquet"}
 
 

@@ -97,7 +97,7 @@ def test_parquet_arrives_as_object_source_sends_it_and_obeys_rest(lake: Lake, sp
 
     lake.ask("PUT", f"{name}/pause")
     wait_until(lambda: lake.state(name) == "PAUSED", SECONDS, "it pauses")
-    pq.write_table(table(1500, 10), lake.folder / "more.parquet")
+    lake.add("more.parquet", table(1500, 10))
     lake.waits_for(other, 1510)
     assert len(lake.values(name)) == 1500
     lake.ask("PUT", f"{name}/resume")

@@ -241,7 +241,7 @@ def put_orders(lake: Lake, first: int, rows: int) -> None:
             "paid": [each % 2 == 0 for each in ids],
         }
     )
-    pq.write_table(orders, lake.folder / f"{first:06}.parquet", row_group_size=max(rows // 4, 1))
+    lake.add(f"{first:06}.parquet", orders, row_group_size=max(rows // 4, 1))
 
 
 def test_keys_by_expression_are_those_that_transformations_make_and_values_stay(lake: Lake) -> None:

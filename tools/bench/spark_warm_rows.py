@@ -36,6 +36,8 @@ _SETTINGS: Final = {
         f"tasks; {FILES} files of Parquet, 6 columns, to one partition, JsonConverter without schemas"
     ),
 }
+#: Each has a topic of its own.
+_OWNERS: Final = ("config", "offset", "status", "assignment")
 _GROWTH: Final = "parquet-to-topic-spark-workers"
 SPARK_GROWTH_ROWS: Final = (_GROWTH,)
 _GROWTH_SETTINGS: Final = (
@@ -182,7 +184,12 @@ def _on_workers(
     cluster = stack.enter_context(SparkStandalone(folder / "cluster", workers))
     for core, pid in zip(sorted(os.sched_getaffinity(0)), cluster.worker_ids, strict=False):
         _pin(pid, core)
-    properties = {"spark.drivers.master": cluster.url, "spark.driver.host": "127.0.0.1"}
+    properties = {
+        "spark.drivers.master": cluster.url,
+        "spark.driver.host": "127.0.0.1",
+        "group.id": name,  # two clusters share the broker
+        **{f"{kind}.storage.topic": f"{name}-{kind}" for kind in _OWNERS},
+    }
     system = Copycat(folder / "copycat", bootstrap, properties)
     stack.callback(system.stop)
     rest = Rest(system.url)

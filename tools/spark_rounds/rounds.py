@@ -71,7 +71,7 @@ class Flows:
         return [flow.name for flow in self.each if not flow.has_all()]
 
     def configure(self) -> None:
-        """Create the connectors."""
+        """Create the connector of each flow, exactly once, or change its configuration."""
         for flow in self.each:
             config = {key: text.format(folder=self.system.folder) for key, text in flow.config.items()}
             self.system.ask("PUT", f"/connectors/{flow.name}/config", {**EXACTLY_ONCE, **config})

@@ -54,11 +54,11 @@ class StoreFiles(FileIO):
         return _StoredInput(store, location)
 
     def new_output(self, location: str) -> OutputFile:
-        """Refuse."""
+        """Raise ConnectError: whoever follows or joins a table has nothing to write there."""
         raise ConnectError(f"{location} cannot be written: files of tables are only read here")
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
-        """Refuse."""
+        """Raise ConnectError, as for writing."""
         raise ConnectError(f"{location} cannot be deleted: files of tables are only read here")
 
 
